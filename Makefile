@@ -116,7 +116,7 @@ fix: target/installed-dev ## format, and accept the output of the expectation te
 	UPDATE_EXPECTATIONS=1 $(PYTEST) python/tests/test_examples.py
 
 ifdef BENCH_PYTHONS
-bench: ## measure everything against others and write docs/benchmarks.md (QUICK=1: a little of it, BRIEF=1: what depends on the interpreter)
+bench: ## measure everything against others and write docs/benchmarks.md (QUICK=1: a little of it, BRIEF=1: what depends on the interpreter, BENCH_PYTHONS="…": several interpreters)
 	@for python in $(BENCH_PYTHONS); do $(MAKE) bench PYTHON=$$python BENCH_PYTHONS= || exit 1; done
 else
 bench: install

@@ -21,7 +21,7 @@ TESTS = int(os.environ["BESIDE_TESTS"])
 #: The number of tests that are measured in one turn.
 BLOCK = int(os.environ["BESIDE_BLOCK"])
 NAMES = os.environ["BESIDE_PROGRAMS"].split()
-#: The number of runs after which the interpreter has specialised its instructions.
+#: The number of runs after which the interpreter has specialized its instructions.
 WARMING_PASSES = 6
 
 

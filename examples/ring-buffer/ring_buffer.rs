@@ -155,7 +155,7 @@ impl Snapshot for RingAndQueue {
     }
 }
 
-/// Lets an exploration recognise states.
+/// Lets an exploration recognize states.
 impl Fingerprint for RingAndQueue {
     fn fingerprint(&mut self, _equivalence: Equivalence) -> Result<u128, Error> {
         let ring = self.ring.items.iter().copied();
@@ -175,7 +175,7 @@ impl SearchWatcher<RingAndQueue> for First {
     }
 }
 
-/// Searches for a failure, shrinks it, generalises it, and explores all states.
+/// Searches for a failure, shrinks it, generalizes it, and explores all states.
 fn run_example() -> Result<String, Box<dyn std::error::Error>> {
     let mut out = String::new();
     let mut system = RingAndQueue::new();

@@ -13,6 +13,7 @@ def folder(testwright):
     testwright.write("test_short.py", "def test_short(): pass\n")
     testwright.write("app.py", "print('app')\n")
     testwright.write("log.jsonl", "{}\n")
+    testwright.write("app.recording", "{}\n")
     return testwright
 
 
@@ -63,8 +64,17 @@ def test_what_was_probably_meant(folder, line, meant):
         ("check app.py", "draft a harness that tests it with `testwright harness app.py`"),
         ("feature stack.tstl", "`testwright explain stack.tstl` explains it"),
         ("replay test_short.py", "run it with `pytest test_short.py`"),
-        ("replay stack.feature", "`testwright measure stack.feature` tells how readable it is"),
+        ("replay stack.feature", "`testwright measure stack.feature` measures how readable it is"),
         ("replay log.jsonl", "compare it with a model: `testwright conform MODEL log.jsonl`"),
+        ("run log.jsonl", "compare it with a model: `testwright conform MODEL log.jsonl`"),
+        ("explore log.jsonl", "compare it with a model: `testwright conform MODEL log.jsonl`"),
+        ("run app.recording", "`testwright show` shows what was recorded"),
+        (
+            "run stack.tstl --strategy sequences --from app.py",
+            "`testwright run --from` takes saved tests; `app.py` is Python code",
+        ),
+        ("compat nosuch", "the commands of `testwright compat` are `tstl`, `tstl_rt`, "),
+        ("compat tstl_rtt", "did you mean `testwright compat tstl_rt`?"),
         ("fly", "`testwright help` lists the commands"),
         ("model Stack", "the commands of `testwright model` are `check`, `lint`, `test`"),
         ("run stack.tstl --sed 1", "a similar argument exists: '--seed'"),
@@ -89,8 +99,9 @@ def test_the_kinds_are_named(folder):
 @pytest.mark.parametrize("command", ["run", "explore", "quick"])
 @pytest.mark.parametrize("name", ["stack.py", "stack"])
 def test_python_code_that_is_no_model(folder, command, name):
-    answer = "help: did you mean `testwright run stack.tstl`?"
-    refuse(folder, f"{command} {name}", f"`{name}` shows no model", answer)
+    answer = f"help: did you mean `testwright {command} stack.tstl`?"
+    done = refuse(folder, f"{command} {name}", f"there is no model in `{name}`", answer)
+    assert done.stderr.count("error: ") == 1, done.stderr
 
 
 def test_python_code_without_a_harness(folder):
@@ -128,6 +139,17 @@ def test_a_misspelt_file_name(folder):
     ]:
         refuse(folder, line, "error: there is no file", f"help: did you mean `{meant}`?")
     assert "help" not in refuse(folder, "replay other.test", "there is no file `other.test`").stderr
+
+
+def test_a_failing_test_without_its_folder(folder):
+    folder.write("testwright-out/stack/failure-1.test", "")
+    meant = "help: did you mean `testwright-out/stack/failure-1.test`?"
+    refuse(folder, "replay failure-1.test", "there is no file `failure-1.test`", meant)
+
+
+def test_an_unknown_option_gets_no_advice_that_cannot_help(folder):
+    done = refuse(folder, "run stack.tstl -t", "unexpected argument '-t'")
+    assert "tip:" not in done.stderr
 
 
 def test_names_of_files_with_blanks(folder):

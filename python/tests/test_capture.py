@@ -694,7 +694,7 @@ def test_modules_and_scope(watched):
     words = [*COMMAND, "capture", "--scope", "pack", "--", sys.executable, "-m", "pack"]
     ended = subprocess.run(words, cwd=watched.folder, capture_output=True, text=True)
     assert ended.stdout == "[6, 5]\n"
-    assert ended.stderr == "recorded 1 call; `testwright show` tells which\n"
+    assert ended.stderr == "recorded 1 call; `testwright show` lists them\n"
     assert watched.show("call") == ["call() returned [6, 5]"]
 
 

@@ -3,6 +3,8 @@
 import signal
 import subprocess
 
+import pytest
+
 
 def test_a_correct_harness(testwright):
     done = testwright("check", "stack.tstl")
@@ -23,7 +25,7 @@ def test_all_problems_of_all_files(testwright):
 
 
 def test_nothing_of_the_system_is_run(testwright):
-    testwright.write("boom.py", "raise SystemExit('imported!')\n")
+    testwright.write("boom.py", "raise SystemExit('imported!')\n\ndef f(): pass\n")
     testwright.write("boom.tstl", "@import boom\n\npool: <x> 1\n<x> := boom.f()\n")
     testwright("check", "boom.tstl")
 
@@ -113,3 +115,34 @@ def test_bad_patterns_are_reported_with_errors_in_the_text(testwright):
     done = testwright("check", "both.tstl", status=2)
     assert "error[unknown-keyword]" in done.stderr
     assert "this is not a valid regular expression" in done.stderr
+
+
+MODEL = """\
+is_on = False
+def Flip():
+    global is_on
+    is_on = not is_on
+state = ("is_on",)
+actions = (Flip,)
+"""
+
+
+@pytest.mark.parametrize("command", ["check", "expand", "compile"])
+def test_a_model_is_named_with_the_commands_for_it(testwright, command):
+    testwright.write("Switch.py", MODEL)
+    for name in ("Switch.py", "Switch"):
+        done = testwright(command, name, status=2)
+        assert f"`testwright {command}` takes harnesses; `{name}` is a model" in done.stderr
+        assert f"`testwright model lint {name}`" in done.stderr
+    # Other Python code gets the advice for Python code.
+    done = testwright(command, "stack.py", status=2)
+    assert "is a model" not in done.stderr
+    testwright.write("machine.py", "from hypothesis.stateful import RuleBasedStateMachine\n")
+    assert "is a model" not in testwright(command, "machine.py", status=2).stderr
+
+
+@pytest.mark.parametrize("form", ["--templates", "--count", "--actions"])
+def test_expanding_a_harness_with_errors_is_not_green(testwright, form):
+    testwright.write("broken.tstl", "pool: <x> 1\n<x> := 1\n<x> + foo bar\n")
+    done = testwright("expand", "broken.tstl", form, status=2)
+    assert done.stdout and "error[host-syntax]" in done.stderr

@@ -13,7 +13,7 @@ BUGS = ["avl_missing_rebalance", "avl_wrong_delete", "avl_wrong_find"]
 
 
 def search(testwright, harness, seed, checks):
-    """Runs a search. Returns its report and its files, without times."""
+    """Runs a search. Returns its report and files, without times and the option of the checks."""
     shutil.rmtree(testwright.folder / "out", ignore_errors=True)
     line = testwright.line(
         *("run", harness, "--seed", seed, "--tests", 25, "--keep-going", "--no-reduce"),
@@ -26,7 +26,10 @@ def search(testwright, harness, seed, checks):
     found = json.loads(done.stdout)
     del found["seconds"]
     files = {path.name: path.read_text() for path in (testwright.folder / "out").rglob("*.test")}
-    return found, files
+    # A saved test names the checks if they are not the usual ones.
+    option = f"# options: --checks {checks}\n"
+    assert all((option in text) == (checks == "changed") for text in files.values())
+    return found, {name: text.replace(option, "") for name, text in files.items()}
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -707,3 +707,18 @@ def test_triage(tools):
     )
     done = tools("tstl_triage", "t/*.test", "--ignoreContaining", "p_int[1];;nothing")
     assert "1 TOTAL FAILING TESTS" in done.stdout
+
+
+def test_lines_are_preferred_by_their_lines_of_code(tools):
+    lines = "pool: <x> 2\n<x> := <[1..3]>\nabs(~<x>)\nstr(~<x>)\n"
+    tools.write("loc.tstl", lines)
+    tools("tstl", "loc.tstl")
+    tools.write("loc.txt", "abs(~<x>) %%%% 90\nstr(~<x>) %%%% 10\n")
+
+    def taken(*options):
+        done = tools("tstl_rt", "--maxTests", 20, "--depth", 50, "--seed", 1, "--noCover", "--profile", *options)  # fmt: skip
+        counts = re.findall(r"^(abs|str)\(~<x>\) (\d+) ", done.stdout, re.MULTILINE)
+        return {name: int(count) for name, count in counts}
+
+    plain, biased = taken(), taken("--biasLOC", "loc.txt")
+    assert plain["abs"] < 2 * plain["str"] and biased["abs"] > 4 * biased["str"]

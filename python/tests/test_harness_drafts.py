@@ -467,7 +467,7 @@ def test_a_draft_reaches_every_line_of_its_recording(tmp_path, has_guard):
 def test_what_was_recorded_can_be_replayed(recorded):
     told = drafted(recorded, "shop")
     tests = sorted(path.name for path in recorded.glob("shop-recorded-*.test"))
-    assert f"told again in {len(tests)} saved tests" in told
+    assert f"repeated in {len(tests)} saved tests" in told
     done = run(["testwright", "regress", *tests], recorded)
     assert done.returncode == 0 and "all pass" in done.stdout, done.stdout
     steps = (recorded / "shop-recorded-1.test").read_text(encoding="utf-8")
@@ -477,7 +477,7 @@ def test_what_was_recorded_can_be_replayed(recorded):
 
 def test_signatures_alone_make_a_draft(shop):
     told = drafted(shop, "shop.py", "--out", "first.tstl")
-    assert "nothing was recorded of it" in told
+    assert "no calls were recorded; for a better draft run `testwright capture" in told
     text = (shop / "first.tstl").read_text(encoding="utf-8")
     assert "A recording would make it better" in text
     assert "<item> := shop.Item(<str>)" in actions(text)
@@ -610,12 +610,12 @@ def test_a_program_that_was_run_as_a_script_can_be_drafted(tmp_path):
 def test_files_are_not_replaced_unless_asked(recorded):
     drafted(recorded, "shop")
     (recorded / "shop.tstl").write_text("# mine\n", encoding="utf-8")
-    assert "is there already; nothing was written" in refused(recorded, "shop")
+    assert "already exists; nothing was written" in refused(recorded, "shop")
     assert (recorded / "shop.tstl").read_text(encoding="utf-8") == "# mine\n"
     drafted(recorded, "shop", "--force")
     assert "# mine" not in (recorded / "shop.tstl").read_text(encoding="utf-8")
     # The same holds for a file named with `--out`.
-    assert "is there already" in refused(recorded, "shop", "--out", "shop.tstl")
+    assert "already exists" in refused(recorded, "shop", "--out", "shop.tstl")
 
 
 def test_bad_input_is_reported(shop):

@@ -40,26 +40,75 @@ def test_a_limit_ends_an_exploration(models):
     done = models("explore", "Pile", "--max", 3)
     assert timeless(done.stdout) == (
         "Explored 4 states, 3 transitions, in … (… a state)\n"
-        "Not all: the limit was reached, and 3 states could lead further\n"
+        "There may be more states; bounded by a limit of 3 transitions (`--max N` raises it); 3 states not followed\n"
         "1 accepting, 0 finished, 0 dead ends\n"
-        "every state met so far is safe\n"
-        "from every state met so far, an accepting state may still be reached\n"
+        "Never possible so far: Pop\n"
+        "no unsafe state found\n"
+        "no dead state found\n"
     )
     assert "Explored 1 state, 0 transitions" in models("explore", "Pile", "--max", 0).stdout
-    assert "Not all: " in models("explore", "Pile", "--most-states", 3).stdout
+    done = models("explore", "Pile", "--most-states", 3, "--formula", "always not {items == [9]}")
+    assert (
+        "There may be more states; bounded by a limit of 3 states (`--most-states N` raises it); "
+        in done.stdout
+    )
+    assert "Formula: no run found that violates it; bounded by a limit of 3 states\n" in done.stdout
+    found = json.loads(models("explore", "Pile", "--most-states", 3, "--json").stdout)
+    assert not found["complete"] and found["bounded_by"][0]["kind"] == "states"
+
+
+def test_nothing_is_claimed_of_a_model_in_which_nothing_can_happen(models):
+    models.write("Still.py", MODULES["Pile"].replace("len(items) < 2", "False"))
+    done = models("explore", "Still", status=2)
+    assert "no action can be taken at the start, so nothing was explored" in done.stderr
+    assert " is safe" not in done.stdout and "These are all" not in done.stdout
+    assert not json.loads(models("explore", "Still", "--json", status=2).stdout)["complete"]
+    for how in (["--jobs", 2], ["--jobs", 0], ["--tests", 3]):
+        done = models("run", "Still", "--time", "1h", *how, status=2)
+        assert "no action is enabled at the start, so nothing was tested" in done.stderr
+    done = models("model", "test", "Still", status=2)
+    assert "no run took a step, so nothing was tested" in done.stderr
+
+
+def test_a_random_model_proves_nothing(models):
+    model = MODULES["Pile"].replace("items.append(number)", "items.append(random.choice([number]))")
+    assert "random" in model, model
+    models.write("Lucky.py", "import random\n" + model)
+    done = models("explore", "Lucky", "--formula", "always not {items == [9]}")
+    assert (
+        "not covered: a model draws random numbers, so there may be other states\n" in done.stdout
+    )
+    for claim in ("These are all", "every", " safe", "holds"):
+        assert claim not in done.stdout
+    found = json.loads(models("explore", "Lucky", "--json").stdout)
+    assert not found["complete"]
+    assert [caveat["kind"] for caveat in found["caveats"]] == ["random-model"]
+
+
+def test_a_written_graph_names_the_actions_that_were_left_out(models):
+    models("explore", "Pile", "--exclude", "Pop", "--out", "PileFSM.py", status=1)
+    text = (models.folder / "PileFSM.py").read_text()
+    assert "testwright explore Pile --exclude Pop" in text
+    models("model", "test", "Pile", "--exclude", "Pop", "--runs", 2, "--suite", "Runs.py")
+    assert "testwright model test Pile --exclude Pop " in (models.folder / "Runs.py").read_text()
 
 
 def test_time_ends_an_exploration(models):
     models.write("Endless.py", MODULES["Pile"].replace("len(items) < 2", "True"))
     done = models("explore", "Endless", "--time", "0.2s")
-    assert "Not all: it was stopped, and " in done.stdout
+    assert (
+        "There may be more states; bounded by the time limit (`--time DURATION` raises it); "
+        in done.stdout
+    )
 
 
 def test_unsafe_and_dead_states_come_with_a_shortest_way_and_a_reason(models):
-    done = models("explore", "Talk", status=1)
+    done = models("explore", "Talk", "--keep-going", status=1)
     assert (
         timeless(done.stdout)
         == """\
+Unsafe after 2 steps: state 6: {'Talk': {'place': 'idle', 'tokens': -1}}
+Unsafe after 3 steps: state 10: {'Talk': {'place': 'asked', 'tokens': -1}}
 Explored 13 states, 14 transitions, in … (… a state)
 These are all that can be reached
 5 accepting, 0 finished, 5 dead ends
@@ -87,7 +136,7 @@ Nothing is possible in state 4:
 
 
 def test_the_results_as_json(models):
-    found = json.loads(models("explore", "Talk", "--json", status=1).stdout)
+    found = json.loads(models("explore", "Talk", "--keep-going", "--json", status=1).stdout)
     assert (found["states"], found["transitions"], found["accepting"]) == (13, 14, 5)
     assert found["complete"] and found["frontier"] == 0
     assert found["unsafe"][0] == {
@@ -108,8 +157,8 @@ def test_the_results_as_json(models):
 
 
 def test_the_graph_as_json(models):
-    models("explore", "Talk", "--out", "talk.json", status=1)
-    models("explore", "Talk", "--out", "TalkFSM.py", status=1)
+    models("explore", "Talk", "--keep-going", "--out", "talk.json", status=1)
+    models("explore", "Talk", "--keep-going", "--out", "TalkFSM.py", status=1)
     graph = json.loads((models.folder / "talk.json").read_text(encoding="utf-8"))
     fsm = module(models, "TalkFSM.py")
     assert graph["version"] == 1 and graph["actions"] == ["Ask", "Answer", "Spend"]
@@ -172,7 +221,7 @@ def test_exceptions_in_a_model_have_their_traceback(models):
     assert done.returncode == 2
     assert "ValueError: three" in done.stderr
     assert (
-        "Not all: a model could not go on, and 1 state could lead further\n"
+        "There may be more states; ended by an error of the system; 1 state not followed\n"
         "  in state 2: {'Raises': {'n': 2}}\n"
         "  a shortest way to state 2:\n"
         "    Go()\n"
@@ -197,7 +246,7 @@ FORMULAS = {
         "Talk",
         "G ({place == 'asked'} -> F {place == 'idle'})",
         "Formula: is violated by this run\n    Ask()\n    Answer('no',)\n"
-        "  where nothing is possible any more\n",
+        "  where no action is possible any more\n",
     ),
     "violated whatever follows": (
         "Talk",
@@ -230,7 +279,7 @@ def test_formulas_without_an_answer(models):
 
 
 def test_what_is_written_can_be_explored_again(models):
-    done = models("explore", "Talk", "--out", "TalkFSM.py", status=1)
+    done = models("explore", "Talk", "--keep-going", "--out", "TalkFSM.py", status=1)
     assert done.stdout.endswith("Written: TalkFSM.py\n")
     models("explore", "TalkFSM", "--out", "Again.py", status=1)
     first, again = module(models, "TalkFSM.py"), module(models, "Again.py")
@@ -359,6 +408,17 @@ def test_scenarios_that_a_model_should_allow_or_not(models):
     )
 
 
+def test_a_scenario_that_was_not_decided_is_no_failure(models):
+    limited = ["model", "check", "Pile", "--max", 1]
+    done = models(*limited, "--scenarios", "PushPop", status=2)
+    assert "?      PushPop, run 0: not allowed, as far as it was explored\n" in done.stdout
+    assert done.stdout.endswith("2 scenarios, 2 not decided; bounded by a limit of 1 transition\n")
+    done = models(*limited, "--forbidden", "PushPop")
+    assert done.stdout.endswith(
+        "2 scenarios, none found that is wrong; bounded by a limit of 1 transition\n"
+    )
+
+
 def test_every_scenario_starts_in_the_initial_state(models):
     # This scenario leaves a number on the pile, which the next one must not find.
     models.write(
@@ -382,9 +442,9 @@ REFUSED = {
     "model test Nowhere": "error: there is no module `Nowhere`",
     "model check Nowhere --scenarios PushPop": "error: there is no module `Nowhere`",
     "model check Pile --scenarios Nowhere": "error: there is no module `Nowhere`",
-    "conform Nowhere Pile.py": "error[unreadable-log]: ",
+    "conform Pile Fork.py": "error[unreadable-log]: ",
     "graph Nowhere --svg x.svg": "error: there is no module `Nowhere`",
-    "model check Pile": "error: there are no scenarios to check the model by\n",
+    "model check Pile": "error: no scenarios were given\n",
     "model test Pile --stepper Nowhere": "error: there is no module `Nowhere`",
     "model test Pile --stepper PushPop": "error: the stepper `PushPop` has no `TestAction`\n",
     "model test Pile --strategy Nowhere": "error: there is no module `Nowhere`",
@@ -427,7 +487,10 @@ def test_what_is_known_when_a_model_raises_is_written(models):
     line = models.line("explore", "RaisesAtThree", "--out", "Found.py")
     done = subprocess.run(line, cwd=models.folder, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
-    assert "Not all: a model could not go on, and 1 state could lead further\n" in done.stdout
+    assert (
+        "There may be more states; ended by an error of the system; 1 state not followed\n"
+        in done.stdout
+    )
     found = module(models, "Found.py")
     assert len(found["graph"]) == 2 and found["frontier"] == [2]
 

@@ -264,10 +264,11 @@ def test_models_are_drawn_in_every_way(models):
 
 
 def test_explore_and_graph_draw_the_same_picture(models):
-    for machine, model in (("graph", "Square"), ("explore", "Square")):
+    for machine, *options in (("graph",), ("explore", "--keep-going")):
         models(
             machine,
-            model,
+            "Square",
+            *options,
             "--svg",
             f"{machine}.svg",
             "--dot",

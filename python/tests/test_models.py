@@ -100,7 +100,7 @@ def test_exploring_finds_the_same(models):
     assert "These are all that can be reached\n" in done.stdout
     found = models.read("Explored")
     assert graph_of(found) == graph_of(fsm)
-    report = models.command("explore", "Counter", "--json", status=1)
+    report = models.command("explore", "Counter", "--keep-going", "--json", status=1)
     report = json.loads(report.stdout)
     _, fsm = models.analyze("Counter")
     assert [one["state"] for one in report["unsafe"]] == fsm["unsafe"]

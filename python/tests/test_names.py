@@ -173,7 +173,9 @@ def test_arguments_are_those_that_users_write(line):
 
 def test_pools_are_attributes(tmp_path):
     harness = tmp_path / "a.tstl"
-    harness.write_text("pool: <x> 2 REF\n<x> := [1]\n<x>.append(2)\n")
+    harness.write_text(
+        "pool: <x> 2 REF\nreference: collections.deque ==> list\n<x> := [1]\n<x>.append(2)\n"
+    )
     sut = testwright.load(harness)
     sut.safely(sut.playable("x1 = [1]"))
     assert (sut.p_x[1], sut.p_x_REF[0], sut.p_x_used) == ([1], None, {0: True, 1: False})

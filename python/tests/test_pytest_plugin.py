@@ -95,3 +95,15 @@ def test_a_harness_with_errors_fails_with_its_own_message(project):
     project.write("checks/bad.tstl", "pool: <x> 2\n<y> := 3\n")
     out = project("checks/bad.tstl", status=1)
     assert "error[unknown-pool]: no pool named `<y>`" in out
+
+
+def test_nothing_tested_is_not_green(project):
+    project.write("checks/nothing.tstl", "pool: <d> 2\n<d> = []\n<d>.append(1)\n")
+    out = project("checks/nothing.tstl", status=1)
+    assert "1 failed" in out
+    assert "no action is enabled at the start, so nothing was tested" in out
+    project.write(
+        "checks/skipped.test", "# testwright test 1\n# harness: stack.tstl\nstack0.top()\n"
+    )
+    out = project("checks/skipped.test", status=1)
+    assert "no step could be taken, so nothing was tested" in out

@@ -75,3 +75,19 @@ def test_nothing_to_replay(suite):
     (suite.folder / "empty").mkdir()
     done = suite("regress", "empty", "--harness", "stack.tstl", status=2)
     assert "there are no tests to replay" in done.stderr
+
+
+def test_a_test_of_which_no_step_can_be_taken_does_not_pass(suite):
+    # Every step is skipped: there is no stack yet.
+    suite.write("saved/skipped.test", "# testwright test 1\nstack0.top()\nstack1.top()\n")
+    done = suite("regress", "saved", "--harness", "stack.tstl", status=2)
+    assert "saved/skipped.test: no step could be taken, so nothing was tested\n" in done.stdout
+    assert done.stdout.endswith(": 1 broken\n")
+    only = ["saved/skipped.test", "--harness", "stack.tstl"]
+    done = suite("replay", *only, status=2)
+    assert "no step could be taken, so nothing was tested\n" in done.stdout
+    assert "passes" not in suite("triage", *only, status=2).stdout
+    done = suite("standalone", *only, status=2)
+    assert "no step of the test could be taken" in done.stderr and "def test" not in done.stdout
+    suite.write("none/notes.txt", "no tests here\n")
+    suite("regress", "none", "--harness", "stack.tstl", status=2)

@@ -77,6 +77,7 @@ def test_json(testwright):
     assert done.stderr == ""
     assert set(report) == {
         "seed", "tests", "steps", "seconds", "actions", "templates", "failures", "interrupted",
+        "complete", "bounded_by", "caveats",
     }  # fmt: skip
     assert (report["seed"], report["actions"], report["templates"]) == (7, 20, 5)
     assert report["interrupted"] is False
@@ -201,7 +202,7 @@ def test_an_unwritable_folder_is_reported_before_any_work(testwright):
     for place in ("blocked", "blocked/deeper"):
         done = testwright("run", "stack.tstl", "--out", place, "--time", "1h", status=2)
         assert f"cannot write to the folder `{place}`" in done.stderr
-        assert "help: choose another folder with `--out DIR`" in done.stderr
+        assert "help: choose another folder with `--out FOLDER`" in done.stderr
         assert done.stdout == ""
 
 
@@ -338,8 +339,53 @@ error[raw-code-failed]: there is no module named `no_such_module`
 
 def test_nothing_enabled_at_the_start(testwright):
     testwright.write("stuck.tstl", "pool: <x> 1\n<x>.f()\n")
-    done = testwright("run", "stuck.tstl", "--time", "1h")
-    assert "no action is enabled at the start, so nothing was tested" in done.stderr
+    for how in (
+        ["--jobs", "2"],
+        ["--jobs", "0"],
+        ["--tests", "3"],
+        ["--steps", "9"],
+        ["--seed", "1"],
+    ):
+        done = testwright("run", "stuck.tstl", "--time", "1h", *how, status=2)
+        assert "no action is enabled at the start, so nothing was tested" in done.stderr
+        assert "such as `<x> := 1`" in done.stderr
+    done = testwright("run", "stuck.tstl", "--json", status=2)
+    assert not json.loads(done.stdout)["complete"]
+    listed = testwright("campaign", "list").stdout
+    assert "failed" in listed and "complete" not in listed
+    done = testwright("run", "--resume", status=2)
+    assert "so nothing was tested" in done.stderr
+
+
+@pytest.mark.parametrize("jobs", [[], ["--jobs", "0"], ["--seed", "1"]])
+def test_lines_that_were_never_taken_are_named(testwright, jobs):
+    testwright.write(
+        "partly.tstl",
+        "pool: <x> 1\n<x> := <[1..2]>\n<x> + 1\n<x> == 7 -> <x> - 1\n"
+        "pool: <y> 1\n<y>.append(<x>)\n",
+    )
+    done = testwright("run", "partly.tstl", "--steps", "2000", *jobs)
+    assert done.stdout.endswith(
+        "  not covered: line 4, `<x> - 1`, was never taken\n"
+        "  not covered: line 6, `<y>.append(<x>)`, was never taken\n"
+    )
+    report = json.loads(testwright("run", "partly.tstl", "--steps", "2000", "--json", *jobs).stdout)
+    assert [caveat["kind"] for caveat in report["caveats"]] == ["never-taken"] * 2
+    assert [limit["kind"] for limit in report["bounded_by"]] == ["steps"]
+    # A line that fails is taken, although its test ends there, and a line that kills the process.
+    testwright.write(
+        "die.tstl", "pool: <x> 1\n<x> := 1\n<x> + 1\n@import os\n<x> == 1 -> os.abort()\n"
+    )
+    if jobs != ["--jobs", "0"]:
+        done = testwright("run", "die.tstl", "--steps", "2000", "--keep-going", *jobs, status=1)
+        assert "never taken" not in done.stdout
+
+
+def test_a_search_that_is_too_short_for_a_line_does_not_name_it(testwright):
+    lines = "".join(f"<x> + {number}\n" for number in range(100))
+    testwright.write("many.tstl", f"pool: <x> 1\n<x> := 1\n{lines}")
+    done = testwright("run", "many.tstl", "--steps", "50", "--seed", "1")
+    assert "never taken" not in done.stdout
 
 
 def test_a_guard_that_raises_is_a_warning_with_its_line(testwright):
@@ -362,7 +408,7 @@ def test_progress_in_a_log_file_is_plain_lines(testwright):
     done = testwright("run", "sound.tstl", "--time", "6s", "--seed", "1")
     assert done.stderr
     for line in done.stderr.splitlines():
-        assert " steps/s, no failures, " in line
+        assert " steps/s, 0 failures, " in line
         assert line.endswith(" left")
     assert "\r" not in done.stderr and "\x1b" not in done.stderr + done.stdout
 
@@ -597,11 +643,16 @@ def test_a_failure_counts_even_if_the_system_gets_stuck_while_it_is_reduced(
         assert out.splitlines()[-1].endswith("(seed 1): 1 failure found")
 
 
+# Makes the modules in a folder importable, as if they were installed.
+INSTALLED = "@sys.path.append(os.path.join(os.path.dirname(__file__), 'site-packages'))\n"
+
+
 def test_a_failure_that_needs_earlier_tests_is_reduced_with_them(testwright):
-    testwright.write("shared/__init__.py", "from .core import Thing\n")
-    testwright.write("shared/core.py", "class Thing:\n    count = 0\n")
-    # A new test resets only the package, not the class in its submodule.
-    harness = "@import shared\nshared.Thing.count += 1\nproperty: shared.Thing.count < 30\n"
+    # A new test does not reset an installed package.
+    testwright.write("site-packages/shared.py", "class Thing:\n    count = 0\n")
+    harness = (
+        f"{INSTALLED}@import shared\nshared.Thing.count += 1\nproperty: shared.Thing.count < 30\n"
+    )
     testwright.write("alone.tstl", harness)
     done = testwright("run", "alone.tstl", "--length", "40", "--json", "--seed", "1", status=1)
     (failure,) = json.loads(done.stdout)["failures"]
@@ -618,10 +669,10 @@ def test_a_failure_that_needs_earlier_tests_is_reduced_with_them(testwright):
 
 
 def test_a_failure_that_needs_resets_is_reduced_across_them(testwright):
-    testwright.write("shared/__init__.py", "from .core import Thing\n")
-    testwright.write("shared/core.py", "class Thing:\n    resets = 0\n    def look(self): pass\n")
+    thing = "class Thing:\n    resets = 0\n    def look(self): pass\n"
+    testwright.write("site-packages/shared.py", thing)
     harness = (
-        "@import shared\n"
+        f"{INSTALLED}@import shared\n"
         "init: shared.Thing.resets += 1\n"
         "shared.Thing().look()\n"
         "property: shared.Thing.resets < 4\n"
@@ -671,7 +722,7 @@ def test_tests_that_cannot_be_kept(testwright):
     arguments = ("run", "sound.tstl", "--seed", "7", "--tests", "1", "--keep-tests", "file/kept")
     done = testwright(*arguments, status=2)
     assert "cannot write to the folder `file/kept`: `" in done.stderr
-    assert "choose another folder with `--keep-tests DIR`" in done.stderr
+    assert "choose another folder with `--keep-tests FOLDER`" in done.stderr
     # The system creates a file at the path of the folder.
     testwright.write("rude.tstl", "@import pathlib\n\npathlib.Path('kept').touch()\n")
     plan = ("--tests", "9", "--jobs", "1")
@@ -679,3 +730,30 @@ def test_tests_that_cannot_be_kept(testwright):
     done = testwright(*arguments, status=2)
     assert "cannot write `kept" in done.stderr
     assert "no failure found" in done.stdout
+
+
+def test_a_campaign_that_cannot_write_its_failure_is_not_complete(testwright):
+    (testwright.folder / "testwright-out/stack/failure-1.test").mkdir(parents=True)
+    testwright("run", "stack.tstl", "--seed", "1", status=2)
+    campaign = json.loads(testwright("campaign", "show", "--json").stdout)
+    assert campaign["state"] == "failed", campaign
+
+
+def test_keep_going_is_not_advised_to_those_who_used_it(testwright):
+    testwright("run", "stack.tstl", "--tests", "20", "--no-reduce", status=1)
+    # The known failure takes all the time that there is.
+    advice = "`--keep-going` does so"
+    assert advice in testwright("run", "stack.tstl", status=1).stdout
+    done = testwright("run", "stack.tstl", "--keep-going", "--time", "1ms", status=1)
+    assert advice not in done.stdout
+
+
+def test_a_run_that_finds_nothing_claims_nothing(testwright):
+    for limit, kind in ((["--tests", "3"], "tests"), (["--time", "0.5s"], "time"), (["--steps", "9"], "steps")):  # fmt: skip
+        done = testwright("run", "sound.tstl", "--seed", "1", *limit)
+        assert "no failure found" in done.stdout
+        for claim in ("All ", "every ", "safe", "holds", "proven"):
+            assert claim not in done.stdout
+        report = json.loads(testwright("run", "sound.tstl", "--json", "--seed", "1", *limit).stdout)
+        assert not report["complete"]
+        assert [reason["kind"] for reason in report["bounded_by"]] == [kind]

@@ -95,3 +95,45 @@ def test_every_style_fails_alone(testwright, harness, style):
     assert done.returncode not in (0, 2), done.stderr
     assert "SyntaxError" not in done.stderr, done.stderr
     assert "NameError" not in done.stderr, done.stderr
+
+
+# Harnesses whose failing file has to fail in a process of its own, and what it says.
+PROCESSES = {
+    "property that changes the state": (
+        "<@\nclass Ticket:\n    def __init__(self): self.looks = self.stamps = 0\n"
+        "    def stamp(self): self.stamps += 1\n"
+        "    def valid(self):\n        self.looks += 1\n"
+        "        return self.looks < 6 or self.stamps < 2\n@>\n"
+        "pool: <t> 1\n<t> := Ticket()\n<t>.stamp()\nproperty: <t>.valid()\n",
+        "assert t.valid()",
+    ),
+    "two properties of which one changes the state": (
+        "pool: <x> 1\n<x> := []\n<x>.append(1)\n"
+        "property: <x>.append(2) is None\nproperty: len(<x>) < 5\n",
+        "< 5",
+    ),
+    "crash": (
+        "@import os\npool: <x> 1\n<x> := <[1..9]>\n<x> == 4 and os.abort()\n",
+        "with status -6",
+    ),
+    "crash of a property": (
+        "@import os\npool: <x> 1\n<x> := []\n<x>.append(1)\nproperty: len(<x>) < 3 or os.abort()\n",
+        "with status -6",
+    ),
+    "hang": (
+        "pool: <x> 1\n<x> := <[1..9]>\nspin(<x>)\n<@\ndef spin(x):\n    while x == 4: pass\n@>\n",
+        "TimeoutExpired",
+    ),
+}
+
+
+@pytest.mark.parametrize("harness, reason", PROCESSES.values(), ids=PROCESSES)
+def test_the_file_of_every_kind_of_failure_fails_in_a_fresh_process(testwright, harness, reason):
+    testwright.write("case.tstl", harness)
+    testwright("run", "case.tstl", "--seed", "1", "--step-timeout", "1s", status=1)
+    folder = testwright.folder / "testwright-out" / "case"
+    (testwright.folder / "case.tstl").rename(testwright.folder / "gone.tstl")
+    alone = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_failure_1.py"]
+    done = subprocess.run(alone, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout
+    assert reason in done.stdout, done.stdout

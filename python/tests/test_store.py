@@ -199,22 +199,22 @@ def test_export(store, testwright):
 def test_prune(store, testwright):
     store.write()
     done = testwright("campaign", "prune", status=2)
-    assert "no option says what to drop" in done.stderr
+    assert "say what to delete" in done.stderr
     done = testwright("campaign", "prune", "--older-than", "30d", "--dry-run")
     assert done.stdout in {
-        "There is nothing to drop.\n",
-        "Would drop 1 campaign (1), 1 kept test.\n",
+        "There is nothing to delete.\n",
+        "Would delete 1 campaign (1), 1 kept test.\n",
     }
     done = testwright("campaign", "prune", "--keep", 0, "--dry-run")
-    assert done.stdout == "Would drop 1 campaign (1), 1 kept test.\n"
+    assert done.stdout == "Would delete 1 campaign (1), 1 kept test.\n"
     assert "stack.tstl" in testwright("campaign", "list").stdout
     done = testwright("campaign", "prune", "--keep", 0)
-    assert done.stdout.startswith("Dropped 1 campaign (1), 1 kept test.\nThe store takes ")
+    assert done.stdout.startswith("Deleted 1 campaign (1), 1 kept test.\nThe store takes ")
     assert "No campaigns yet" in testwright("campaign", "list").stdout
     with store.open() as database:
         assert database.execute("SELECT count(*) FROM failure").fetchone() == (1,)
     done = testwright("campaign", "prune", "--open")
-    assert done.stdout.startswith("Dropped 1 failure (1).\n")
+    assert done.stdout.startswith("Deleted 1 failure (1).\n")
 
 
 def test_a_campaign_that_was_killed(store, testwright):

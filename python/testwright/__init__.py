@@ -94,7 +94,7 @@ def load(path, **options):
     >>> testwright.load("queue.tstl")
     Traceback (most recent call last):
         ...
-    FileNotFoundError: cannot read the harness `queue.tstl`: No such file or directory (os error 2)
+    FileNotFoundError: cannot read the harness `queue.tstl`: no such file or directory
     """
     from testwright.sut import Sut
 

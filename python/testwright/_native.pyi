@@ -636,5 +636,6 @@ def replay_models(
     timeout: float,
     run: int,
     tries: int,
+    check: bool,
 ) -> str | None:
     """See `testwright.models.replay`."""

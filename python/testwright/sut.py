@@ -17,7 +17,7 @@ def _snake(name: str) -> str:
     return ODD_ARGUMENTS.get(name) or re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
-#: The normalisation rules that have methods in TSTL.
+#: The normalization rules that have methods in TSTL.
 RULES = {
     "no_reassign_step": "NoReassigns",
     "replace_all_step": "SimplifyAll",

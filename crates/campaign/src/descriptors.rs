@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_handed_over_is_the_same_file() {
+    fn a_received_descriptor_is_the_same_file() {
         let (here, there) = UnixStream::pair().unwrap();
         let (mut one, two) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
         send_descriptors(&here, &[one.as_fd(), two.as_fd()]).unwrap();

@@ -33,6 +33,7 @@ use crate::{Connection, StepLog};
 mod descendants;
 mod spawner;
 
+pub use descendants::LeftoverProcesses;
 pub use spawner::{WorkerContext, WorkerSpawner, connect};
 
 /// Capacity of a worker's log in steps: some seconds of the fastest systems, hours of slow ones.

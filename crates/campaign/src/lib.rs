@@ -46,7 +46,9 @@ pub use checked_connection::CheckedConnection;
 #[cfg(unix)]
 pub use folders::remove_folder;
 #[cfg(unix)]
-pub use fork_server::{ForkServer, SpawnError, WorkerContext, WorkerSpawner, connect, kill_strays};
+pub use fork_server::{
+    ForkServer, LeftoverProcesses, SpawnError, WorkerContext, WorkerSpawner, connect, kill_strays,
+};
 #[cfg(unix)]
 pub use limits::{ResourceLimits, available_memory};
 pub use logged_system::LoggedSystem;

@@ -1,8 +1,8 @@
 //! A wrapper that logs each step of a system before it is taken.
 
 use testwright_core::{
-    ActionId, Catalog, Coverage, Covered, Equivalence, Error, Fingerprint, Outcome, Random,
-    Snapshot, System, TargetId, TemplateId, TemplateSet,
+    ActionId, Catalog, Coverage, Covered, Equivalence, Error, Examination, Fingerprint, Outcome,
+    Random, Snapshot, System, TargetId, TemplateId, TemplateSet,
 };
 
 use crate::{Activity, StepLog};
@@ -83,6 +83,16 @@ impl<S: System + ?Sized> System for LoggedSystem<'_, S> {
     fn check(&mut self) -> Outcome {
         self.log.set_activity(Activity::Checking);
         self.system.check()
+    }
+
+    fn examine(&mut self) -> Option<Examination> {
+        self.log.set_activity(Activity::Checking);
+        self.system.examine()
+    }
+
+    fn step_with_lines(&mut self, action: ActionId, lines: &mut Vec<String>) -> Outcome {
+        self.log.record_step(action);
+        self.system.step_with_lines(action, lines)
     }
 
     fn enabled(&mut self) -> Vec<ActionId> {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 
 use crate::remote_system::{Connection, Launcher, Worker};
 use crate::{ForkServer, StepLog, WorkerEnd, stopwatch};
@@ -174,8 +174,12 @@ impl<F: FnMut() -> Result<ForkServer, Error>, T: serde::Serialize> Launcher
             Some(worker) => worker,
             None => {
                 let server = Rc::new(RefCell::new((self.start)()?));
-                ForkedWorker::new(server, &self.task)
-                    .map_err(|error| Error::new(format!("cannot start another process: {error}")))?
+                ForkedWorker::new(server, &self.task).map_err(|error| {
+                    Error::new(format!(
+                        "cannot start another process: {}",
+                        describe_os_error(&error)
+                    ))
+                })?
             }
         };
         self.server = Some(worker.server.clone());

@@ -1,7 +1,7 @@
 //! Progress of a process in numbers that outlive it.
 
 use std::io;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::shared_words::SharedWords;
 
@@ -28,6 +28,11 @@ impl ProgressCounters {
             self.0.ring(index).store(number as u64, Ordering::Relaxed);
         }
         self.0.ring(HEARTBEAT).fetch_add(1, Ordering::Release);
+    }
+
+    /// Returns the number of updates as a counter that other code can increment in their place.
+    pub fn shared_heartbeat(&'static self) -> &'static AtomicU64 {
+        self.0.ring(HEARTBEAT)
     }
 
     /// Clears the counters: the process now does something that is not counted.

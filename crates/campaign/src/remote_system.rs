@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-use testwright_core::{ActionId, Catalog, Error, Failure, FailureKind, Outcome, System};
+use testwright_core::{
+    ActionId, Catalog, Error, Examination, Failure, FailureKind, Outcome, System,
+};
 
 use crate::WorkerEnd;
 use crate::sent::SentName;
-use crate::stopwatch::Stopwatch;
+use crate::stopwatch::{self, Stopwatch};
 use crate::wire::{SystemReply, SystemRequest, receive, send};
 
 /// A source of worker processes.
@@ -62,6 +64,36 @@ pub struct Timeouts {
     pub reset: Duration,
     /// Limit of a whole test, if any.
     pub test: Option<Duration>,
+    /// A step or reset that exceeds its limit gets much more time, once, before it is a hang.
+    pub confirm: bool,
+}
+
+impl Timeouts {
+    /// Returns the time after which something that has exceeded its limit is called a hang.
+    pub fn confirmation(limit: Duration) -> Duration {
+        (3 * limit).max(limit + Duration::from_secs(3))
+    }
+}
+
+/// A limit for steps that is learned from the steps that end.
+#[derive(Clone, Debug)]
+struct LearnedLimit {
+    /// The least limit.
+    floor: Duration,
+    /// The template of the actions that it is for; `None` for all.
+    template: Option<String>,
+    /// The longest time that an answer about a step took.
+    slowest: Duration,
+}
+
+impl LearnedLimit {
+    /// The factor between the slowest step that ended and the limit.
+    const FACTOR: u32 = 100;
+
+    /// Returns the limit.
+    fn limit(&self) -> Duration {
+        self.floor.max(LearnedLimit::FACTOR * self.slowest)
+    }
 }
 
 impl Default for Timeouts {
@@ -70,6 +102,7 @@ impl Default for Timeouts {
             step: Duration::from_secs(5),
             reset: Duration::from_secs(60),
             test: None,
+            confirm: false,
         }
     }
 }
@@ -83,6 +116,8 @@ pub struct RemoteSystem<L: Launcher> {
     launcher: L,
     /// Time limits for answers of the process.
     timeouts: Timeouts,
+    /// The shorter limit for steps, if one is learned.
+    learned: Option<LearnedLimit>,
     /// The current process, if one is running.
     worker: Option<L::Worker>,
     /// The failure that ended the last process. Requests return it until the next reset.
@@ -123,6 +158,7 @@ impl<L: Launcher> RemoteSystem<L> {
             catalog,
             launcher,
             timeouts,
+            learned: None,
             worker: None,
             worker_failure: None,
             action: None,
@@ -169,16 +205,56 @@ impl<L: Launcher> RemoteSystem<L> {
         self
     }
 
+    /// Learns a shorter limit from the steps that end, for a system that is known to hang: otherwise
+    /// each trial would wait for the full limit. A step that exceeds it need not be a hang.
+    /// `template` restricts it to the actions of one template.
+    pub fn with_learned_limit(
+        mut self,
+        floor: Duration,
+        template: Option<String>,
+    ) -> RemoteSystem<L> {
+        self.learned = Some(LearnedLimit {
+            floor,
+            template,
+            slowest: Duration::ZERO,
+        });
+        self
+    }
+
+    /// Returns the time limit of a request.
+    fn limit(&self, request: &SystemRequest) -> Duration {
+        let limit = match request {
+            SystemRequest::Reset => self.timeouts.reset,
+            _ => self.timeouts.step,
+        };
+        let confirmed = if self.timeouts.confirm {
+            Timeouts::confirmation(limit)
+        } else {
+            limit
+        };
+        match &self.learned {
+            Some(learned) if *request != SystemRequest::Reset => {
+                let is_meant = learned.template.as_ref().is_none_or(|template| {
+                    self.action
+                        .is_some_and(|action| self.catalog.template_key(action) == *template)
+                });
+                if is_meant {
+                    learned.limit().min(limit)
+                } else {
+                    confirmed
+                }
+            }
+            _ => confirmed,
+        }
+    }
+
     /// Sends a request and waits for the answer. If there is none, ends the process and returns
     /// that as a failure.
     fn request(&mut self, request: &SystemRequest) -> Result<SystemReply, Failure> {
         if let Some(failure) = &self.worker_failure {
             return Err(failure.clone());
         }
-        let limit = match request {
-            SystemRequest::Reset => self.timeouts.reset,
-            _ => self.timeouts.step,
-        };
+        let limit = self.limit(request);
         let Some(worker) = &mut self.worker else {
             return Err(self.failure(&RequestError::Ended, &WorkerEnd::default()));
         };
@@ -192,7 +268,15 @@ impl<L: Launcher> RemoteSystem<L> {
             left.max(MIN_TIMEOUT)
         });
         let timeout = left.map_or(limit, |left| left.min(limit));
-        let error = match exchange_messages(worker, request, timeout) {
+        let is_step = matches!(request, SystemRequest::Step(_) | SystemRequest::Check);
+        // Neither this thread's nor the process's wait for a processor says anything about the step.
+        let cpu_wait = |worker: &L::Worker| worker.cpu_wait() + stopwatch::own_cpu_wait();
+        let asked = (self.learned.is_some() && is_step).then(|| Stopwatch::start(cpu_wait(worker)));
+        let answered = exchange_messages(worker, request, timeout);
+        if let (Some(learned), Some(asked), Ok(_)) = (&mut self.learned, asked, &answered) {
+            learned.slowest = learned.slowest.max(asked.charged(cpu_wait(worker)));
+        }
+        let error = match answered {
             // A step may pass and still have killed the process's parent.
             Ok(answer) if !matches!(request, SystemRequest::Step(_)) || worker.is_healthy() => {
                 return Ok(answer);
@@ -358,6 +442,30 @@ impl<L: Launcher> System for RemoteSystem<L> {
         self.outcome(&SystemRequest::Check)
     }
 
+    /// Systems whose actions have other numbers here than in the process are not examined.
+    fn examine(&mut self) -> Option<Examination> {
+        if self.numbering.is_some() {
+            return None;
+        }
+        match self.request(&SystemRequest::Examine) {
+            Ok(SystemReply::Examined(state)) => state.map(Into::into),
+            _ => None,
+        }
+    }
+
+    fn step_with_lines(&mut self, action: ActionId, lines: &mut Vec<String>) -> Outcome {
+        self.action = Some(action);
+        let number = self.remote_number(action).unwrap_or(u64::MAX);
+        match self.request(&SystemRequest::StepWithLines(number)) {
+            Ok(SystemReply::Lines(executed, reply)) => {
+                lines.extend(executed);
+                reply.outcome().unwrap_or(Outcome::Interrupted)
+            }
+            Ok(_) => Outcome::Interrupted,
+            Err(failure) => Outcome::Failed(Box::new(failure)),
+        }
+    }
+
     fn enabled(&mut self) -> Vec<ActionId> {
         match self.request(&SystemRequest::Enabled) {
             Ok(answer) => {
@@ -488,7 +596,7 @@ mod tests {
         }
     }
 
-    fn remote() -> RemoteSystem<Threads> {
+    fn remote_system() -> RemoteSystem<Threads> {
         let timeouts = Timeouts {
             step: Duration::from_millis(100),
             ..Timeouts::default()
@@ -496,8 +604,8 @@ mod tests {
         RemoteSystem::new(catalog(), Threads::default(), timeouts)
     }
 
-    fn reduced(test: &Test) -> (Test, Failure, u64) {
-        let mut remote = remote();
+    fn reduce_remotely(test: &Test) -> (Test, Failure, u64) {
+        let mut remote = remote_system();
         let (mut goal, mut proceed) = (AnyFailure, || true);
         let options = ReduceOptions::default();
         let mut shrinker = Shrinker::new(&mut remote, &mut goal, &options, &mut proceed);
@@ -513,7 +621,7 @@ mod tests {
     #[test]
     fn a_crash_is_a_failure_that_can_be_reduced() {
         let test = Test::from_actions([WAIT, PUSH, POP, PUSH, POP, POP, PUSH, POP, PUSH]);
-        let (test, failure, launched) = reduced(&test);
+        let (test, failure, launched) = reduce_remotely(&test);
         assert_eq!(test, Test::from_actions([PUSH, PUSH, PUSH, POP]));
         assert_eq!(failure.kind, FailureKind::Crash);
         assert_eq!(failure.message, "the process was killed by SIGTEST");
@@ -523,7 +631,7 @@ mod tests {
 
     #[test]
     fn a_hang_is_a_failure_that_can_be_reduced() {
-        let (test, failure, _) = reduced(&Test::from_actions([
+        let (test, failure, _) = reduce_remotely(&Test::from_actions([
             PUSH, POP, WAIT, PUSH, POP, WAIT, PUSH,
         ]));
         assert_eq!(test, Test::from_actions([PUSH, PUSH, WAIT]));
@@ -533,8 +641,8 @@ mod tests {
     }
 
     #[test]
-    fn as_long_as_it_lives_it_is_a_system_like_any_other() {
-        let mut remote = remote();
+    fn a_living_worker_keeps_the_laws_of_a_system() {
+        let mut remote = remote_system();
         check_laws(&mut remote, 1, 60).unwrap();
         remote.reset().unwrap();
         assert_eq!(remote.enabled(), [PUSH, WAIT]);

@@ -29,7 +29,7 @@ pub struct SentName {
 }
 
 impl SentName {
-    /// Returns the name of an action, or `None` if the catalogue identifies it by number only.
+    /// Returns the name of an action, or `None` if the catalog identifies it by number only.
     pub fn from_action(action: ActionId, catalog: &Catalog) -> Option<SentName> {
         let (class, rest) = catalog.name(action)?;
         Some(SentName {
@@ -41,7 +41,7 @@ impl SentName {
 }
 
 impl SentTest {
-    /// Packs a test of actions of this catalogue.
+    /// Packs a test of actions of this catalog.
     pub fn from_test(test: &Test, catalog: &Catalog) -> SentTest {
         SentTest {
             remarks: test.remarks.clone(),
@@ -68,7 +68,7 @@ impl SentTest {
         }
     }
 
-    /// Unpacks the test in a process with its own catalogue: `number` finds the action of a name.
+    /// Unpacks the test in a process with its own catalog: `number` finds the action of a name.
     /// Actions without one are left out.
     pub fn resolve_names(self, mut number: impl FnMut(&SentName) -> Option<ActionId>) -> Test {
         let numbers: BTreeMap<u64, Option<ActionId>> = self
@@ -110,7 +110,7 @@ impl SentTest {
         self.steps.is_empty()
     }
 
-    /// Unpacks the test. Actions that are not in the catalogue are left out: only a worker with
+    /// Unpacks the test. Actions that are not in the catalog are left out: only a worker with
     /// corrupted memory sends them.
     pub fn into_test(self, catalog: &Catalog) -> Test {
         let step = |number: Option<u64>| match number {

@@ -27,7 +27,9 @@ fn perform_request<S: System + ?Sized>(system: &mut S, request: &SystemRequest) 
     match *request {
         SystemRequest::Reset => system.reset().into(),
         // A supervisor of another version or with another harness may send unknown actions.
-        SystemRequest::IsEnabled(action) | SystemRequest::Step(action)
+        SystemRequest::IsEnabled(action)
+        | SystemRequest::Step(action)
+        | SystemRequest::StepWithLines(action)
             if !system.actions().contains(ActionId(action)) =>
         {
             SystemReply::Impossible {
@@ -47,5 +49,11 @@ fn perform_request<S: System + ?Sized>(system: &mut S, request: &SystemRequest) 
         SystemRequest::Step(action) => system.step(ActionId(action)).into(),
         SystemRequest::Expected => SystemReply::Text(system.expected_exception()),
         SystemRequest::Check => system.check().into(),
+        SystemRequest::Examine => SystemReply::Examined(system.examine().map(Into::into)),
+        SystemRequest::StepWithLines(action) => {
+            let mut lines = Vec::new();
+            let outcome = system.step_with_lines(ActionId(action), &mut lines);
+            SystemReply::Lines(lines, Box::new(outcome.into()))
+        }
     }
 }

@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_log_is_refused_and_what_was_overwritten_is_survived() {
+    fn invalid_logs_are_refused_and_overwritten_ones_are_survived() {
         use std::io::{Seek, Write};
         let mut file = tempfile::tempfile().unwrap();
         assert!(StepLog::open(&file).is_err(), "empty");

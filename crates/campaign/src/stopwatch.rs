@@ -39,6 +39,12 @@ impl Stopwatch {
         elapsed > limit && charged_time(elapsed, cpu_wait().saturating_sub(self.cpu_wait)) > limit
     }
 
+    /// Returns the time that the process has had, given its total wait for a processor.
+    pub(crate) fn charged(&self, cpu_wait: Duration) -> Duration {
+        let cpu_wait = cpu_wait.saturating_sub(self.cpu_wait);
+        self.started.elapsed().saturating_sub(cpu_wait)
+    }
+
     /// Returns the rest of a limit, given the process's total wait for a processor.
     pub(crate) fn remaining(&self, limit: Duration, cpu_wait: Duration) -> Duration {
         let cpu_wait = cpu_wait.saturating_sub(self.cpu_wait);
@@ -58,7 +64,17 @@ fn charged_time(elapsed: Duration, cpu_wait: Duration) -> Duration {
 pub(crate) fn cpu_wait(process: i32) -> Duration {
     // The file has three numbers for the first thread: time running, time ready but waiting, number
     // of time slices. Code under test runs in that thread, unless it starts others.
-    let text = std::fs::read_to_string(format!("/proc/{process}/schedstat")).unwrap_or_default();
+    read_cpu_wait(&format!("/proc/{process}/schedstat"))
+}
+
+/// Returns the total time that this thread has waited for a processor, or zero.
+pub(crate) fn own_cpu_wait() -> Duration {
+    read_cpu_wait("/proc/thread-self/schedstat")
+}
+
+/// Reads the time that a thread has waited for a processor from its statistics.
+fn read_cpu_wait(file: &str) -> Duration {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
     let waited = text.split_whitespace().nth(1);
     let waited = waited.and_then(|nanoseconds| nanoseconds.parse().ok());
     Duration::from_nanos(waited.unwrap_or(0))

@@ -1,10 +1,11 @@
 //! Supervision of one worker until its task is done or the worker is lost.
 
 use std::io::{self, Read};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use testwright_core::ActionId;
 
 use crate::report_sender::WorkerMessage;
 use crate::stopwatch::Stopwatch;
@@ -23,6 +24,12 @@ pub trait Supervisor<R> {
 
     /// Handles a report and returns the answer that the worker waits for.
     fn answer_report(&mut self, report: R, log: &StepLog) -> Self::Answer;
+
+    /// Handles a step that has exceeded its limit, and gets more time before it is called a hang.
+    fn handle_late_step(&mut self, _limit: Duration, _log: &StepLog) {}
+
+    /// Handles the end of such a step: it was slow, but it is no hang.
+    fn handle_slow_step(&mut self, _action: Option<ActionId>, _took: Duration, _limit: Duration) {}
 
     /// Called several times a second. Returning `false` kills the worker at once.
     fn poll(&mut self, log: &StepLog) -> bool;
@@ -83,13 +90,24 @@ pub fn supervise<R: DeserializeOwned, O: Supervisor<R>>(
                 if send(process.connection(), &answer).is_err() {
                     break LoopExit::Disconnected;
                 }
-                detector = HangDetector::new(&process);
+                detector = HangDetector {
+                    slowest: detector.slowest,
+                    ..HangDetector::new(&process)
+                };
             }
             PollResult::Message(WorkerMessage::Finished) => break LoopExit::Finished,
             PollResult::Closed => break LoopExit::Disconnected,
         }
-        if let Some((waited, of_test)) = detector.detect_hang(&process, timeouts) {
-            break LoopExit::TimedOut(waited, of_test);
+        match detector.observe(&process, timeouts) {
+            Some(StepEvent::Late(limit)) => supervisor.handle_late_step(limit, process.log()),
+            Some(StepEvent::Slow {
+                action,
+                took,
+                limit,
+            }) => supervisor.handle_slow_step(action, took, limit),
+            Some(StepEvent::Hang(limit)) => break LoopExit::TimedOut(limit, false),
+            Some(StepEvent::TestTimeout(limit)) => break LoopExit::TimedOut(limit, true),
+            None => {}
         }
     };
     let (hangs, waited, of_test) = match end {
@@ -164,8 +182,31 @@ fn receive_message<R: DeserializeOwned>(process: &mut WorkerProcess) -> PollResu
     rest.map_or(PollResult::Closed, PollResult::Message)
 }
 
+/// An observation about the time that a step takes.
+enum StepEvent {
+    /// The step has exceeded this limit, and gets more time.
+    Late(Duration),
+    /// A late step has ended.
+    Slow {
+        action: Option<ActionId>,
+        took: Duration,
+        limit: Duration,
+    },
+    /// The step has exceeded this limit, and the time that it got after that.
+    Hang(Duration),
+    /// The whole test has exceeded this limit.
+    TestTimeout(Duration),
+}
+
 /// Detects workers that make no progress.
 struct HangDetector {
+    /// The limit that the current step has exceeded, and the step.
+    late_step: Option<(Duration, Option<ActionId>)>,
+    /// The time of the last progress.
+    last_progress: Instant,
+    /// The longest time that a late step took. Later steps get as much.
+    slowest: Duration,
+
     /// The log's heartbeat at the last progress.
     heartbeat: u64,
     /// Time since the last progress.
@@ -181,6 +222,9 @@ impl HangDetector {
     fn new(process: &WorkerProcess) -> HangDetector {
         let now = Stopwatch::start(process.cpu_wait());
         HangDetector {
+            late_step: None,
+            last_progress: Instant::now(),
+            slowest: Duration::ZERO,
             heartbeat: process.log().heartbeat(),
             step_watch: now,
             tests: process.log().tests(),
@@ -188,12 +232,8 @@ impl HangDetector {
         }
     }
 
-    /// Returns the exceeded time limit, if any, and whether it is the one of the whole test.
-    fn detect_hang(
-        &mut self,
-        process: &WorkerProcess,
-        timeouts: &Timeouts,
-    ) -> Option<(Duration, bool)> {
+    /// Returns what there is to say about the current step.
+    fn observe(&mut self, process: &WorkerProcess, timeouts: &Timeouts) -> Option<StepEvent> {
         let log = process.log();
         let (heartbeat, tests, activity) = (log.heartbeat(), log.tests(), log.activity());
         let has_progressed = heartbeat != self.heartbeat;
@@ -202,6 +242,16 @@ impl HangDetector {
             let now = Stopwatch::start(process.cpu_wait());
             if has_progressed {
                 (self.heartbeat, self.step_watch) = (heartbeat, now);
+                let began = std::mem::replace(&mut self.last_progress, Instant::now());
+                if let Some((limit, action)) = self.late_step.take() {
+                    let took = began.elapsed();
+                    self.slowest = self.slowest.max(2 * took);
+                    return Some(StepEvent::Slow {
+                        action,
+                        took,
+                        limit,
+                    });
+                }
             }
             if is_between_tests {
                 (self.tests, self.test_watch) = (tests, now);
@@ -213,11 +263,20 @@ impl HangDetector {
             Activity::Choosing | Activity::Stepping | Activity::Checking => timeouts.step,
         };
         let cpu_wait = || process.cpu_wait();
-        if self.step_watch.has_exceeded(limit, cpu_wait) {
-            return Some((limit, false));
+        let longest = limit.max(self.slowest);
+        let confirmation = Timeouts::confirmation(longest);
+        if self.late_step.is_none() && self.step_watch.has_exceeded(longest, cpu_wait) {
+            if !timeouts.confirm {
+                return Some(StepEvent::Hang(limit));
+            }
+            self.late_step = Some((longest, log.last_action()));
+            return Some(StepEvent::Late(longest));
+        }
+        if self.late_step.is_some() && self.step_watch.has_exceeded(confirmation, cpu_wait) {
+            return Some(StepEvent::Hang(limit));
         }
         let test_limit = timeouts.test;
         let test_limit = test_limit.filter(|limit| self.test_watch.has_exceeded(*limit, cpu_wait));
-        test_limit.map(|limit| (limit, true))
+        test_limit.map(StepEvent::TestTimeout)
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use testwright_core::{ActionId, Error, Outcome};
+use testwright_core::{ActionId, Error, Examination, Outcome};
 
 use crate::sent::{SentFailure, SentName};
 
@@ -29,6 +29,10 @@ pub(crate) enum SystemRequest {
     Expected,
     /// Check the invariants.
     Check,
+    /// Examine the state.
+    Examine,
+    /// Take a step, and return its outcome with the lines that it executes.
+    StepWithLines(u64),
 }
 
 /// The worker's reply to a request.
@@ -57,6 +61,44 @@ pub(crate) enum SystemReply {
     Failed(SentFailure),
     /// The step was interrupted.
     Interrupted,
+    /// The examined state.
+    Examined(Option<SentExamination>),
+    /// The lines that a step executed, and its outcome.
+    Lines(Vec<String>, Box<SystemReply>),
+}
+
+/// A [state that was examined](Examination), in a form that can be sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SentExamination {
+    observers: Vec<u64>,
+    /// The two halves of the key, since JSON has no numbers of 128 bits.
+    state: Option<(u64, u64)>,
+    agrees_with_reference: Option<bool>,
+    violations: Vec<String>,
+}
+
+impl From<Examination> for SentExamination {
+    fn from(state: Examination) -> SentExamination {
+        let halves = |key: u128| ((key >> 64) as u64, key as u64);
+        SentExamination {
+            observers: state.observers.iter().map(|action| action.0).collect(),
+            state: state.state.map(halves),
+            agrees_with_reference: state.agrees_with_reference,
+            violations: state.violations,
+        }
+    }
+}
+
+impl From<SentExamination> for Examination {
+    fn from(sent: SentExamination) -> Examination {
+        let key = |(high, low): (u64, u64)| u128::from(high) << 64 | u128::from(low);
+        Examination {
+            observers: sent.observers.into_iter().map(ActionId).collect(),
+            state: sent.state.map(key),
+            agrees_with_reference: sent.agrees_with_reference,
+            violations: sent.violations,
+        }
+    }
 }
 
 impl From<Outcome> for SystemReply {
@@ -166,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_refused() {
+    fn invalid_messages_are_refused() {
         let kind = |bytes: &[u8]| receive::<SystemReply>(&mut &bytes[..]).unwrap_err().kind();
         assert_eq!(kind(b"Hello, world"), io::ErrorKind::InvalidData);
         assert_eq!(kind(b"\x03\0\0\0abc"), io::ErrorKind::InvalidData);

@@ -14,32 +14,34 @@ use testwright_core::{
     ActionId, Catalog, Error, Failure, FailureKind, Outcome, System, Test, toys,
 };
 
-const ROLE: &str = "TESTWRIGHT_TEST_ROLE";
+const ROLE_VARIABLE: &str = "TESTWRIGHT_TEST_ROLE";
 
-const LINES: [&str; 8] = [
+const ACTION_NAMES: [&str; 8] = [
     "abort()",
     "exit(3)",
     "leave_a_child()",
     "hang()",
     "nothing()",
     "kill_the_parent()",
-    "leave_a_child_that_leaves()",
+    "leave_a_child_in_its_own_session()",
     "let_a_child_hold_the_connection_and_exit()",
 ];
 
 fn action(line: &str) -> ActionId {
-    let position = LINES.iter().position(|known| known.starts_with(line));
+    let position = ACTION_NAMES
+        .iter()
+        .position(|known| known.starts_with(line));
     ActionId(position.unwrap() as u64)
 }
 
 fn catalog() -> Catalog {
-    toys::catalog(&[], &LINES)
+    toys::catalog(&[], &ACTION_NAMES)
 }
 
 /// A system that does to its process the worst that code under test may do.
-struct Torture(Catalog);
+struct HostileSystem(Catalog);
 
-impl System for Torture {
+impl System for HostileSystem {
     fn actions(&self) -> &Catalog {
         &self.0
     }
@@ -58,7 +60,7 @@ impl System for Torture {
         match action.0 {
             0 => std::process::abort(),
             1 => std::process::exit(3),
-            2 => failed(
+            2 => failed_outcome(
                 &Command::new("sleep")
                     .arg("1000")
                     .spawn()
@@ -78,7 +80,7 @@ impl System for Torture {
                 let mut shell = Command::new("sh");
                 shell.args(["-c", "setsid sleep 1000 > /dev/null 2>&1 & echo $!"]);
                 let output = shell.output().unwrap();
-                failed(String::from_utf8(output.stdout).unwrap().trim())
+                failed_outcome(String::from_utf8(output.stdout).unwrap().trim())
             }
             7 => {
                 if fork() == Some(0) {
@@ -94,7 +96,7 @@ impl System for Torture {
     }
 }
 
-fn failed(message: &str) -> Outcome {
+fn failed_outcome(message: &str) -> Outcome {
     Outcome::Failed(Box::new(Failure {
         kind: FailureKind::Property,
         message: message.to_owned(),
@@ -116,7 +118,7 @@ fn fork() -> Option<i32> {
 #[test]
 #[allow(clippy::exit, reason = "a worker must not go on with the tests")]
 fn fork_server() {
-    let Some(role) = std::env::var_os(ROLE) else {
+    let Some(role) = std::env::var_os(ROLE_VARIABLE) else {
         return;
     };
     let (mut spawner, _, greeting) = connect::<String>().unwrap();
@@ -137,18 +139,18 @@ fn fork_server() {
         let mut nothing = String::new();
         io::stdin().read_line(&mut nothing).unwrap();
         assert_eq!((nothing.as_str(), worker.task.as_str()), ("", "serve"));
-        let mut torture = Torture(catalog());
+        let mut torture = HostileSystem(catalog());
         let mut logged = LoggedSystem::new(&mut torture, &worker.log);
         serve(&mut logged, &mut worker.connection).unwrap();
         std::process::exit(0);
     }
 }
 
-fn start(role: &'static str) -> Result<ForkServer, SpawnError<String>> {
+fn start_fork_server(role: &'static str) -> Result<ForkServer, SpawnError<String>> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "processes::fork_server", "--nocapture"]);
     command
-        .env(ROLE, role)
+        .env(ROLE_VARIABLE, role)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let started = ForkServer::start(&mut command, &"hello", &mut || true);
@@ -157,7 +159,7 @@ fn start(role: &'static str) -> Result<ForkServer, SpawnError<String>> {
 
 fn remote() -> RemoteSystem<ProcessLauncher<impl FnMut() -> Result<ForkServer, Error>, &'static str>>
 {
-    let start = || start("spawn").map_err(|reason| Error::new(format!("{reason:?}")));
+    let start = || start_fork_server("spawn").map_err(|reason| Error::new(format!("{reason:?}")));
     let timeouts = Timeouts {
         step: Duration::from_millis(300),
         ..Timeouts::default()
@@ -165,7 +167,7 @@ fn remote() -> RemoteSystem<ProcessLauncher<impl FnMut() -> Result<ForkServer, E
     RemoteSystem::new(catalog(), ProcessLauncher::new(start, "serve"), timeouts)
 }
 
-fn failure(line: &str) -> Failure {
+fn failure_of_action(line: &str) -> Failure {
     let mut remote = remote();
     remote.reset().unwrap();
     assert_eq!(remote.step(action("nothing")), Outcome::Passed);
@@ -177,19 +179,19 @@ fn failure(line: &str) -> Failure {
 
 #[test]
 fn whatever_ends_a_process_is_named() {
-    let abort = failure("abort");
+    let abort = failure_of_action("abort");
     assert_eq!(abort.kind, FailureKind::Crash);
     assert!(
         abort.message.contains("was killed by SIGABRT"),
         "{}",
         abort.message
     );
-    let exit = failure("exit");
+    let exit = failure_of_action("exit");
     assert_eq!(exit.message, "the process exited with status 3");
-    let hang = failure("hang");
+    let hang = failure_of_action("hang");
     assert_eq!(hang.kind, FailureKind::Hang);
     assert_eq!(hang.message, "no end after 300ms");
-    let parent = failure("kill_the_parent");
+    let parent = failure_of_action("kill_the_parent");
     assert_eq!(parent.kind, FailureKind::Crash);
     let message = "the parent of the process was killed by SIGTERM";
     assert!(parent.message.starts_with(message), "{}", parent.message);
@@ -197,7 +199,7 @@ fn whatever_ends_a_process_is_named() {
 
 #[test]
 fn a_process_that_ended_unseen_does_not_hang() {
-    let exit = failure("let_a_child_hold");
+    let exit = failure_of_action("let_a_child_hold");
     assert_eq!(exit.kind, FailureKind::Crash);
     assert_eq!(exit.message, "the process exited with status 4");
 }
@@ -226,9 +228,9 @@ fn a_crash_is_reduced() {
 }
 
 #[test]
-fn what_a_process_has_started_ends_with_it() {
-    for line in ["leave_a_child()", "leave_a_child_that_leaves"] {
-        let child = failure(line).message;
+fn child_processes_end_with_their_parent() {
+    for line in ["leave_a_child()", "leave_a_child_in_its_own_session"] {
+        let child = failure_of_action(line).message;
         assert!(child.parse::<u32>().is_ok(), "{child}");
         // It is an orphan, and its new parent may take a moment to reap it.
         let start = Instant::now();
@@ -250,8 +252,10 @@ fn is_running(process: &str) -> bool {
 
 #[test]
 fn a_fork_server_that_cannot_start_says_why() {
-    assert!(matches!(start("refuse"), Err(SpawnError::LoadFailed(reason)) if reason == "hello"));
-    match start("crash") {
+    assert!(
+        matches!(start_fork_server("refuse"), Err(SpawnError::LoadFailed(reason)) if reason == "hello")
+    );
+    match start_fork_server("crash") {
         Err(SpawnError::ProcessEnded { description, .. }) => {
             assert!(
                 description.starts_with("was killed by SIGABRT"),

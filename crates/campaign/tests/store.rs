@@ -11,7 +11,7 @@ use crate::toys;
 use toys::{arc, at, campaign, failure, filled, folder_and_path, kept, progress};
 
 #[test]
-fn what_is_stored_is_found_again_by_others() {
+fn another_process_reads_the_stored_campaign() {
     let (_folder, path) = folder_and_path();
     let (mut store, id) = filled(&path);
     let big = store
@@ -117,7 +117,7 @@ fn the_same_again_is_no_second_one() {
 }
 
 #[test]
-fn what_is_not_there_is_an_error() {
+fn missing_stores_and_campaigns_are_errors() {
     let (_folder, path) = folder_and_path();
     assert!(Store::open_existing(&path).unwrap().is_none());
     assert!(!path.exists());

@@ -67,9 +67,9 @@ fn a_file_that_is_no_store_is_left_alone() {
         assert!(error.help.is_some());
     };
     fs::write(&path, "just a text that somebody needs, and longer than a hundred bytes, which is what a header takes").unwrap();
-    refusal("it is no SQLite file");
+    refusal("it is not an SQLite file");
     fs::write(&path, "x").unwrap();
-    refusal("it is no SQLite file");
+    refusal("it is not an SQLite file");
     fs::remove_file(&path).unwrap();
     let database = Connection::open(&path).unwrap();
     database.execute_batch("CREATE TABLE mine (id)").unwrap();
@@ -96,22 +96,22 @@ fn a_file_that_is_no_store_is_left_alone() {
 
 /// A journal as a transaction over two files leaves it. Earlier versions of SQLite delete whatever
 /// file it names.
-fn journal_naming(file: &Path, pages: u32) -> Vec<u8> {
-    const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
-    const PAGE: u32 = 4096;
+fn journal_that_deletes(file: &Path, pages: u32) -> Vec<u8> {
+    const JOURNAL_HEADER: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    const PAGE_SIZE: u32 = 4096;
     let name = file.to_str().unwrap().as_bytes();
     let sum: u32 = name.iter().map(|byte| u32::from(*byte)).sum();
-    let mut journal = MAGIC.to_vec();
+    let mut journal = JOURNAL_HEADER.to_vec();
     // Records, checksum, pages, size of a sector and of a page; then the page where no data can be.
-    for number in [0, 0, pages, 512, PAGE] {
+    for number in [0, 0, pages, 512, PAGE_SIZE] {
         journal.extend(u32::to_be_bytes(number));
     }
     journal.resize(512, 0);
-    journal.extend((0x4000_0000 / PAGE + 1).to_be_bytes());
+    journal.extend((0x4000_0000 / PAGE_SIZE + 1).to_be_bytes());
     journal.extend(name);
     journal.extend((name.len() as u32).to_be_bytes());
     journal.extend(sum.to_be_bytes());
-    journal.extend(MAGIC);
+    journal.extend(JOURNAL_HEADER);
     journal
 }
 
@@ -122,7 +122,7 @@ fn a_journal_beside_the_store_deletes_no_file() {
     let victim = folder.path().join("precious.txt");
     fs::write(&victim, "").unwrap();
     let pages = fs::metadata(&path).unwrap().len() / 4096;
-    let journal = journal_naming(&victim, pages as u32);
+    let journal = journal_that_deletes(&victim, pages as u32);
     fs::write(path.with_file_name("store.db-journal"), journal).unwrap();
     assert!(Store::open_existing(&path).unwrap().is_some());
     assert!(victim.exists());

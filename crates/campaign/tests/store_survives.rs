@@ -19,9 +19,9 @@ use crate::toys;
 use toys::{at, campaign, failure, progress};
 
 /// Names the store to the process that a test starts to have it killed.
-const WRITES_TO: &str = "TESTWRIGHT_TEST_WRITES_TO";
+const STORE_PATH_VARIABLE: &str = "TESTWRIGHT_TEST_WRITES_TO";
 
-/// Writes until somebody ends it, and says what has been written.
+/// Writes until it is killed, and says what has been written.
 fn write_until_killed(path: &Path) -> Result<(), testwright_core::Error> {
     let announce = |words: String| {
         let mut out = std::io::stdout().lock();
@@ -54,8 +54,8 @@ fn write_until_killed(path: &Path) -> Result<(), testwright_core::Error> {
 
 /// No test by itself: the part of the one below that is killed.
 #[test]
-fn the_process_that_is_killed() {
-    if let Some(path) = std::env::var_os(WRITES_TO) {
+fn writer_process() {
+    if let Some(path) = std::env::var_os(STORE_PATH_VARIABLE) {
         write_until_killed(Path::new(&path)).unwrap();
     }
 }
@@ -63,12 +63,12 @@ fn the_process_that_is_killed() {
 fn start_writer(path: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args([
-            "store_survives::the_process_that_is_killed",
+            "store_survives::writer_process",
             "--exact",
             "--nocapture",
             "--test-threads=1",
         ])
-        .env(WRITES_TO, path)
+        .env(STORE_PATH_VARIABLE, path)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -76,21 +76,21 @@ fn start_writer(path: &Path) -> Child {
 }
 
 /// What a process says that it has written.
-fn lines_of(out: impl BufRead) -> impl Iterator<Item = String> {
+fn announced_lines(out: impl BufRead) -> impl Iterator<Item = String> {
     out.lines()
         .map_while(Result::ok)
         .filter_map(|line| line.strip_prefix("written ").map(str::to_owned))
 }
 
 #[test]
-fn what_was_announced_is_there_after_any_kill() {
+fn announced_rows_survive_any_kill() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(".testwright/store.db");
     let mut announced = Vec::new();
     for round in 0..14_u64 {
         let writers = [start_writer(&path), start_writer(&path)];
         for (index, mut writer) in writers.into_iter().enumerate() {
-            let mut lines = lines_of(BufReader::new(writer.stdout.take().unwrap()));
+            let mut lines = announced_lines(BufReader::new(writer.stdout.take().unwrap()));
             // Some do not even get to the end of making the store, or of opening it.
             let max_lines = if round < 6 {
                 0
@@ -211,17 +211,17 @@ fn bytes_of_a_store() -> Vec<u8> {
             .unwrap();
         store.finish(id, &CampaignEnding::Complete, at(4)).unwrap();
     }
-    let all = PruneOptions {
+    let keep_two = PruneOptions {
         keep: Some(2),
         ..PruneOptions::default()
     };
-    store.prune(&all).unwrap();
+    store.prune(&keep_two).unwrap();
     drop(store);
     fs::read(&path).unwrap()
 }
 
 /// Does all that can be done with a store. Whatever comes of it, it comes to an end.
-fn use_all(path: &Path) -> Result<(), testwright_core::Error> {
+fn use_every_operation(path: &Path) -> Result<(), testwright_core::Error> {
     if let Some(store) = Store::open_existing(path)? {
         let campaigns = store.campaigns()?;
         for campaign in &campaigns {
@@ -278,12 +278,12 @@ fn strange_bytes_are_an_error_at_worst() {
                 let _ = fs::remove_file(folder.path().join(format!("store.db{ending}")));
             }
             fs::write(&path, &bytes).unwrap();
-            let _ = use_all(&path);
+            let _ = use_every_operation(&path);
             Ok(())
         })
         .unwrap();
     fs::write(&path, &good).unwrap();
-    use_all(&path).unwrap();
+    use_every_operation(&path).unwrap();
 }
 
 proptest! {

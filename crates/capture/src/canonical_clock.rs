@@ -276,7 +276,7 @@ impl ClockMapping {
                 let known = self.floats.get(&bits).or_else(|| elapsed.get(&bits));
                 known.map(|replacement| Value::Float(ExactFloat(*replacement)))
             }
-            // Small numbers are too common to be recognised.
+            // Small numbers are too common to be recognized.
             Value::Integer(number) if number > 1_000_000 => {
                 self.integers.get(&number).copied().map(Value::Integer)
             }
@@ -314,7 +314,7 @@ impl ClockMapping {
             return Some(*replacement);
         }
         let fraction = recorded.fraction();
-        // A whole second has no recognisable origin, except on a day that a clock replied: `10:30`
+        // A whole second has no recognizable origin, except on a day that a clock replied: `10:30`
         // today.
         if fraction == 0 {
             let elapsed = recorded.microseconds - recorded.start_of_day().microseconds;

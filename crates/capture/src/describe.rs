@@ -100,8 +100,8 @@ impl ValueFormatter<'_> {
             Value::Boolean(false) => "False".to_owned(),
             Value::Integer(number) => number.to_string(),
             Value::LargeInteger(literal) => literal.clone(),
-            Value::Float(number) => format!("{:?}", number.0),
-            Value::Complex(real, imaginary) => format!("({:?}+{:?}j)", real.0, imaginary.0),
+            Value::Float(number) => float_text(number.0),
+            Value::Complex(real, imaginary) => complex_text(real.0, imaginary.0),
             Value::Text(content) => quote_text(content),
             Value::BrokenText(points) => format!("a text of {} characters", points.len()),
             Value::Bytes(content) => quote_bytes(content),
@@ -111,6 +111,7 @@ impl ValueFormatter<'_> {
             Value::Tuple(items) => format!("({})", self.join_items(items)),
             Value::Set(items) if items.is_empty() => "set()".to_owned(),
             Value::Set(items) => format!("{{{}}}", self.join_items(items)),
+            Value::FrozenSet(items) if items.is_empty() => "frozenset()".to_owned(),
             Value::FrozenSet(items) => format!("frozenset({{{}}})", self.join_items(items)),
             Value::Dictionary(entries) => {
                 let shown = entries.iter().take(MAX_ITEMS);
@@ -126,7 +127,9 @@ impl ValueFormatter<'_> {
                 format!("{{{}}}", join_shown(shown, entries.len()))
             }
             Value::Reference(reference) => reference.to_string(),
-            Value::Member { class, names } if names.is_empty() => format!("{}(0)", class.name()),
+            Value::Member { class, names } if names.is_empty() => {
+                format!("{}(0)", class.name())
+            }
             Value::Member { class, names } => {
                 let names: Vec<String> = names
                     .iter()
@@ -158,7 +161,7 @@ impl ValueFormatter<'_> {
                     .map(|content| self.describe_node(*content))
                     .collect();
                 parts.extend(self.named_items(&object.attributes));
-                let count = parts.len().max(object.attributes.len());
+                let count = parts.len() + object.attributes.len().saturating_sub(MAX_ITEMS);
                 format!(
                     "<{}{}>",
                     object.class.name(),
@@ -217,6 +220,29 @@ impl ValueFormatter<'_> {
             .map(|(name, value)| format!("{name}={}", self.describe_node(*value)))
             .collect()
     }
+}
+
+/// Writes a number as Python does, which writes `nan` in lower case.
+fn float_text(number: f64) -> String {
+    if number.is_nan() {
+        "nan".to_owned()
+    } else {
+        format!("{number:?}")
+    }
+}
+
+/// Writes a complex number as Python does: `(1-2j)`, `2j`.
+fn complex_text(real: f64, imaginary: f64) -> String {
+    let part = |number| {
+        let text = float_text(number);
+        text.strip_suffix(".0").unwrap_or(&text).to_owned()
+    };
+    let imaginary = part(imaginary);
+    if real == 0.0 && real.is_sign_positive() {
+        return format!("{imaginary}j");
+    }
+    let sign = if imaginary.starts_with('-') { "" } else { "+" };
+    format!("({}{sign}{imaginary}j)", part(real))
 }
 
 /// Puts a blank before a text, unless it is empty.
@@ -470,6 +496,18 @@ mod tests {
             },
         );
         assert_eq!(describe_value(&graph, ring), "[…]");
+    }
+
+    #[test]
+    fn numbers_and_empty_sets_are_written_as_python_does() {
+        let complex = |real, imaginary| complex_text(real, imaginary);
+        assert_eq!(complex(1.0, -2.0), "(1-2j)");
+        assert_eq!(complex(f64::INFINITY, 0.0), "(inf+0j)");
+        assert_eq!(complex(0.0, 2.5), "2.5j");
+        assert_eq!(complex(-0.0, f64::NAN), "(-0+nanj)");
+        let mut graph = ValueGraph::default();
+        let empty = graph.add(ValueNode::plain(Value::FrozenSet(Vec::new())));
+        assert_eq!(describe_value(&graph, empty), "frozenset()");
     }
 
     #[test]

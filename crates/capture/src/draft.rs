@@ -121,7 +121,7 @@ pub fn draft(
         pending: Vec::new(),
     };
     drafter.choose_classes();
-    drafter.draft_all();
+    drafter.draft_actions();
     let exceptions = expected_exceptions(&api, &mut drafter.scope);
     let Drafter {
         calls,
@@ -161,14 +161,14 @@ pub fn draft(
         lines: Vec::new(),
     };
     let text = page.render(&head);
-    let left_out = actions
+    let commented_out = actions
         .iter()
         .filter(|action| action.comment_reason.is_some())
         .count();
     let summary = DraftSummary {
         calls: calls.len(),
-        actions: actions.len() - left_out,
-        commented_out: left_out,
+        actions: actions.len() - commented_out,
+        commented_out,
         replayed_calls: recorded_tests.replayed_calls,
         skipped_calls: recorded_tests.skipped,
     };
@@ -188,17 +188,19 @@ fn expected_exceptions(api: &PublicApi<'_>, scope: &mut ImportScope) -> Vec<Stri
         .map(|import| import.module.as_str())
         .collect();
     for (module, exception) in MODULE_EXCEPTIONS {
-        let is_it = |name: &&str| *name == module || name.starts_with(&format!("{module}."));
-        if imported.iter().any(is_it)
+        let is_same_module =
+            |name: &&str| *name == module || name.starts_with(&format!("{module}."));
+        if imported.iter().any(is_same_module)
             && let Some((home, _)) = exception.rsplit_once('.')
         {
             scope.module(home);
             names.push(exception.to_owned());
         }
     }
-    for at in api.classes() {
-        let reference = at.reference();
-        if api.is_exception(&reference) && api.is_public_definition(at.module, at.definition) {
+    for class in api.classes() {
+        let reference = class.reference();
+        if api.is_exception(&reference) && api.is_public_definition(class.module, class.definition)
+        {
             names.push(scope.reference(&reference).one_line());
         }
     }
@@ -239,7 +241,7 @@ fn harness_imports(
     for action in actions {
         match action.result_use {
             action::ResultUse::TakeItems => names.insert("itertools".to_owned()),
-            action::ResultUse::Run => names.insert("asyncio".to_owned()),
+            action::ResultUse::RunCoroutine => names.insert("asyncio".to_owned()),
             _ => false,
         };
     }

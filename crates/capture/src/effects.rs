@@ -72,7 +72,7 @@ impl Call {
     }
 
     /// Returns true if a variable is a package's attribute for one of its submodules. The first
-    /// import of the submodule sets it, and which call imports it first is no behaviour worth
+    /// import of the submodule sets it, and which call imports it first is no behavior worth
     /// testing.
     pub(crate) fn is_import(&self, variable: &ProgramVariable, held: Option<NodeId>) -> bool {
         let ProgramVariable::Global { module, name } = variable else {

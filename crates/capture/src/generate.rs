@@ -164,7 +164,7 @@ fn target_module(
     if let Some((class, method)) = unit.qualified_name.rsplit_once('.') {
         let around = module.definition(class).map(|found| &found.kind);
         let is_exception = matches!(around, Some(DefinitionKind::Class(class)) if class.kind == ClassKind::Exception);
-        // Storing its arguments is no behaviour of an exception that is worth a test.
+        // Storing its arguments is no behavior of an exception that is worth a test.
         if is_exception && matches!(method, "__init__" | "__str__" | "__repr__") {
             return Err(None);
         }
@@ -249,7 +249,7 @@ impl<'a> SuiteGenerator<'a, '_> {
         self.writer.is_part_of_creation(call) || self.writer.is_part_of_override(call)
     }
 
-    /// Adds candidates for behaviour that no test shows yet. Returns true if there are any.
+    /// Adds candidates for behavior that no test shows yet. Returns true if there are any.
     fn add_candidates(&mut self, pools: &[UnitCalls<'a>]) -> bool {
         let mut added = false;
         let mut untested =

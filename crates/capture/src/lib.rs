@@ -15,7 +15,7 @@
 //! The pipeline from a recording to test files:
 //!
 //! 1. [`inspect`] reads the project's source files.
-//! 2. [`select`] picks few calls that show all recorded behaviour.
+//! 2. [`select`] picks few calls that show all recorded behavior.
 //! 3. [`write`](mod@write) writes a unit test for each of them.
 //! 4. [`validate`] runs the tests and keeps those that pass every time.
 //! 5. [`merge`] adds them to test files without touching hand-written code.

@@ -1,4 +1,4 @@
-//! Selects few calls that show all recorded behaviour of a unit.
+//! Selects few calls that show all recorded behavior of a unit.
 //!
 //! Each call reaches *goals*: lines, kinds of outcomes, kinds of effects, shapes of arguments.
 //! Lines weigh most. Calls are selected greedily, the simplest first among equals, and redundant
@@ -17,7 +17,7 @@ use crate::recording::{
 };
 use crate::value::{NodeId, Value, as_name};
 
-/// An aspect of a unit's behaviour that a call shows.
+/// An aspect of a unit's behavior that a call shows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SelectionGoal {
     /// A line of the unit that is reached.
@@ -50,7 +50,7 @@ impl SelectionGoal {
 ///
 /// `done` are calls with tests already; their goals count as reached. So do the lines in `below`
 /// that the calls of other units reach; the lines reached by the selected calls are added to it.
-/// `is_choice` recognises the words that the program itself knows. Such an argument is a choice of
+/// `is_choice` recognizes the words that the program itself knows. Such an argument is a choice of
 /// the caller, and each choice is worth a test.
 #[must_use]
 pub(crate) fn select<'a>(

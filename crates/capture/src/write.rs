@@ -13,7 +13,7 @@
 //! [`validate`](crate::validate)). A call that cannot be rebuilt at all becomes a stub: a test that
 //! is skipped and states the reason.
 //!
-//! Inside, `plan` is the test before it is Python. `build` and its neighbours (`construct`,
+//! Inside, `plan` is the test before it is Python. `build` and its neighbors (`construct`,
 //! `functions`, `history`, `imported_objects`, `well_known`) turn recorded values into expressions.
 //! `exercise` writes the call, `checks` the assertions, `external` and `test_doubles` the
 //! interactions with the outside. `style` renders a plan for pytest or unittest.
@@ -128,7 +128,7 @@ impl TestForm {
     ];
 }
 
-/// The part of a call's behaviour that a test checks.
+/// The part of a call's behavior that a test checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Completeness {
     /// All of it.
@@ -150,7 +150,7 @@ pub struct WrittenTest {
     pub test: UnitTest,
     /// Alternative names in case other tests have the same name, the best first.
     pub other_names: Vec<String>,
-    /// The part of the behaviour that it checks.
+    /// The part of the behavior that it checks.
     pub completeness: Completeness,
     /// The plan that it was rendered from; `None` for stubs and tables.
     plan: Option<TestPlan>,

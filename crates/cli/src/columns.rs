@@ -17,12 +17,12 @@ fn char_width(letter: char) -> usize {
     }
 }
 
-/// Returns the columns of a text without colours.
+/// Returns the columns of a text without colors.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
-/// Returns the columns of a text, not counting the codes for colours.
+/// Returns the columns of a text, not counting the codes for colors.
 pub(crate) fn painted_width(text: &str) -> usize {
     let mut pieces = text.split("\x1b[");
     let first = pieces.next().map_or(0, width);
@@ -31,7 +31,7 @@ pub(crate) fn painted_width(text: &str) -> usize {
 }
 
 /// Escapes all characters that do more than show themselves: those that move the cursor, change
-/// colours or turn the direction of writing.
+/// colors or turn the direction of writing.
 pub(crate) fn escape_control(text: &str) -> Cow<'_, str> {
     if !text.contains(needs_escape) {
         return Cow::Borrowed(text);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_do_something_to_the_terminal_is_spelled_out() {
+    fn control_characters_are_escaped() {
         assert_eq!(escape_control("a\x1b[2Jb\r\n"), "a\\u{1b}[2Jb\\r\\n");
         assert_eq!(
             escape_control("\u{9b}2J\u{202e}txt"),

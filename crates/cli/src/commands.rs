@@ -18,7 +18,7 @@ use crate::console::Console;
 use crate::report::shell_word;
 use crate::source::SystemSource;
 use crate::{CommandError, ExitStatus, duration};
-use near_miss::FileKind::{self, Folder, Harness, Log, Model, Python, Test};
+use near_miss::FileKind::{self, Folder, Harness, Log, Model, Python, Recording, Test};
 
 mod campaign;
 mod capture;
@@ -51,6 +51,7 @@ mod show;
 mod standalone;
 mod triage;
 
+pub(crate) use expand::template_text;
 pub(crate) use near_miss::{unknown_command, wrong_files, wrong_models};
 pub(crate) use run::{RunCommand, SelectedStrategy, SlowdownGuard, draw_seed, parse_probability};
 
@@ -138,7 +139,7 @@ static GROUPS: [(&str, &[CommandRow]); 5] = [
             row(
                 "harness",
                 "Python modules and recordings",
-                &[Python, Folder],
+                &[Python, Folder, Recording],
             ),
         ],
     ),
@@ -164,6 +165,11 @@ impl CommandRow {
     fn find(name: &str) -> Option<&'static CommandRow> {
         let rows = GROUPS.iter().flat_map(|(_, rows)| *rows);
         rows.into_iter().find(|row| row.name == name)
+    }
+
+    /// Returns the row of a command that takes saved tests.
+    fn tests() -> &'static CommandRow {
+        CommandRow::find("replay").unwrap_or(CommandRow::any_system())
     }
 
     /// Returns the row of a command that takes harnesses and models.
@@ -277,28 +283,28 @@ impl Command {
 }
 
 /// Options for running the system under test, shared by every command that runs it.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Running the system")]
 pub(crate) struct SystemArguments {
     /// Do not check the properties after every step
     #[arg(long, conflicts_with = "checks")]
     no_check: bool,
 
-    /// Properties to check after each step
-    #[arg(long, value_name = "WHICH", value_enum, default_value = "all")]
-    checks: PropertyChecks,
+    /// Properties to check after each step [default: all]
+    #[arg(long, value_name = "WHICH", value_enum)]
+    checks: Option<PropertyChecks>,
 
     /// Do not reload the imported modules for each test (faster)
     #[arg(long)]
     no_reset: bool,
 
-    /// Rule by which exceptions of the system and of its reference agree
-    #[arg(long, value_name = "WHEN", value_enum, default_value = "both")]
-    reference_exceptions: ExceptionAgreement,
+    /// Rule by which exceptions of the system and of its reference agree [default: both]
+    #[arg(long, value_name = "WHEN", value_enum)]
+    reference_exceptions: Option<ExceptionAgreement>,
 
     /// Module with a machine or a list of runs that says which lines may come next; repeatable
     #[arg(long, value_name = "MODULE")]
-    scenario: Vec<String>,
+    pub(crate) scenario: Vec<String>,
 
     /// Time limit of a step; a step that takes longer counts as a hang
     #[arg(long, value_name = "DURATION", default_value = STEP_TIMEOUT, allow_hyphen_values = true, value_parser = duration::parse)]
@@ -306,8 +312,8 @@ pub(crate) struct SystemArguments {
 }
 
 /// The `--stepper` option: the implementation that is tested against models.
-#[derive(Args, Default)]
-struct StepperArgument {
+#[derive(Args, Clone, Default)]
+pub(crate) struct StepperArgument {
     /// For models: module that performs each step on an implementation, and reports what is wrong
     #[arg(long, value_name = "MODULE")]
     stepper: Option<String>,
@@ -315,7 +321,7 @@ struct StepperArgument {
 
 impl StepperArgument {
     /// Returns the options with the stepper added. Fails if a stepper is given for a harness.
-    fn apply_to(
+    pub(crate) fn apply_to(
         &self,
         options: Options,
         source: &SystemSource,
@@ -340,13 +346,18 @@ impl StepperArgument {
         Some((self.stepper.clone()?, step_timeout / 2))
     }
 
+    /// Sets the stepper module.
+    pub(crate) fn set(&mut self, name: String) {
+        self.stepper = Some(name);
+    }
+
     /// Returns the name of the stepper module.
-    fn name(&self) -> Option<String> {
+    pub(crate) fn name(&self) -> Option<String> {
         self.stepper.clone()
     }
 
     /// Formats the option as it is typed, with a leading blank; empty without a stepper.
-    fn as_option(&self) -> String {
+    pub(crate) fn as_option(&self) -> String {
         let option = |name: &String| format!(" --stepper {}", shell_word(Path::new(name)));
         self.stepper.as_ref().map(option).unwrap_or_default()
     }
@@ -376,35 +387,79 @@ enum ExceptionAgreement {
 }
 
 impl SystemArguments {
+    /// Returns true if properties are checked.
+    pub(crate) fn check(&self) -> bool {
+        !self.no_check
+    }
+
     /// Formats the options as arguments for another Testwright process.
     pub(crate) fn to_args(&self) -> Vec<&str> {
-        let agreement = match self.reference_exceptions {
-            ExceptionAgreement::Both => "both",
-            ExceptionAgreement::Type => "type",
-            ExceptionAgreement::Message => "message",
-        };
-        let mut args = vec!["--reference-exceptions", agreement];
-        if let PropertyChecks::Changed = self.checks {
-            args.extend(["--checks", "changed"]);
-        }
-        args.extend(self.no_check.then_some("--no-check"));
-        args.extend(self.no_reset.then_some("--no-reset"));
+        let mut args = self.noted_options();
         for scenario in &self.scenario {
             args.extend(["--scenario", scenario]);
         }
         args
     }
 
+    /// Formats the options that change what a test does, apart from scenarios, as they are typed.
+    pub(crate) fn noted_options(&self) -> Vec<&'static str> {
+        let mut args = match self.reference_exceptions {
+            None | Some(ExceptionAgreement::Both) => vec![],
+            Some(ExceptionAgreement::Type) => vec!["--reference-exceptions", "type"],
+            Some(ExceptionAgreement::Message) => vec!["--reference-exceptions", "message"],
+        };
+        if let Some(PropertyChecks::Changed) = self.checks {
+            args.extend(["--checks", "changed"]);
+        }
+        args.extend(self.no_check.then_some("--no-check"));
+        args.extend(self.no_reset.then_some("--no-reset"));
+        args
+    }
+
+    /// Adopts options that [`noted_options`](SystemArguments::noted_options) has formatted, unless
+    /// the user has given others. Returns a word that is no such option as an error.
+    pub(crate) fn adopt(&mut self, options: &str) -> Result<(), String> {
+        let mut words = options.split_whitespace();
+        // `--checks` and `--no-check` exclude each other.
+        let may_set_checks = self.checks.is_none() && !self.no_check;
+        while let Some(word) = words.next() {
+            match word {
+                "--no-check" => self.no_check |= may_set_checks,
+                "--no-reset" => self.no_reset = true,
+                "--checks" => {
+                    let noted = parse_noted(words.next())?;
+                    self.checks = self.checks.or(noted.filter(|_| may_set_checks));
+                }
+                "--reference-exceptions" => {
+                    let noted = parse_noted(words.next())?;
+                    self.reference_exceptions = self.reference_exceptions.or(noted);
+                }
+                unknown => return Err(unknown.to_owned()),
+            }
+        }
+        Ok(())
+    }
+
     /// Converts the options for a harness or for models.
     ///
     /// Fails if models are given with an option that only harnesses have.
-    fn options_for(&self, source: &SystemSource, output: OutputMode) -> Result<Options, Error> {
+    pub(crate) fn options_for(
+        &self,
+        source: &SystemSource,
+        output: OutputMode,
+    ) -> Result<Options, Error> {
         let harness_options = [
             (!self.scenario.is_empty(), "--scenario"),
             (self.no_reset, "--no-reset"),
-            (matches!(self.checks, PropertyChecks::Changed), "--checks"),
             (
-                !matches!(self.reference_exceptions, ExceptionAgreement::Both),
+                matches!(self.checks, Some(PropertyChecks::Changed)),
+                "--checks",
+            ),
+            (
+                !matches!(
+                    self.reference_exceptions,
+                    None | Some(ExceptionAgreement::Both)
+                ),
                 "--reference-exceptions",
             ),
         ];
@@ -429,21 +484,29 @@ impl SystemArguments {
             process: ProcessOwner::Tool,
             output,
             reference_exceptions: match self.reference_exceptions {
-                ExceptionAgreement::Both => ReferenceExceptions::BothRaise,
-                ExceptionAgreement::Type => ReferenceExceptions::SameType,
-                ExceptionAgreement::Message => ReferenceExceptions::SameTypeAndMessage,
+                None | Some(ExceptionAgreement::Both) => ReferenceExceptions::BothRaise,
+                Some(ExceptionAgreement::Type) => ReferenceExceptions::SameType,
+                Some(ExceptionAgreement::Message) => ReferenceExceptions::SameTypeAndMessage,
             },
             reset_modules: !self.no_reset,
             log_level: None,
             measured: MeasuredCode::Nothing,
             checks: match self.checks {
-                PropertyChecks::All => CheckMode::All,
-                PropertyChecks::Changed => CheckMode::Changed,
+                None | Some(PropertyChecks::All) => CheckMode::All,
+                Some(PropertyChecks::Changed) => CheckMode::Changed,
             },
             scenarios: self.scenario.clone(),
             stepper: None,
         }
     }
+}
+
+/// Parses the value of an option in a note. Returns a value that does not exist as an error.
+fn parse_noted<T: ValueEnum>(value: Option<&str>) -> Result<Option<T>, String> {
+    let value = value.unwrap_or_default();
+    T::from_str(value, false)
+        .map(Some)
+        .map_err(|_| value.to_owned())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory};
 use testwright_core::Failure;
 
@@ -39,7 +40,7 @@ use invocation::Invocation;
 /// The tools of TSTL are tstl, tstl_rt, tstl_replay, tstl_reduce, tstl_regress, tstl_standalone,
 /// tstl_smallcheck, tstl_generalize, tstl_markov and tstl_triage. All but the first look for `sut.py`, which
 /// the first writes, in the current folder. Those of PyModel are pma, pmt, pmg, pmv, trun and tdiff; they take
-/// names of modules in the current folder. An alias for each, and scripts go on working.
+/// names of modules in the current folder. With an alias for each tool, scripts still work.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -135,9 +136,14 @@ impl Compat {
             .iter()
             .map(|word| word.to_string_lossy().into_owned())
             .collect();
-        let words = std::iter::once(OsString::from("testwright compat")).chain(words);
-        let matches = match command.try_get_matches_from(words) {
+        let words: Vec<OsString> = std::iter::once(OsString::from("testwright compat"))
+            .chain(words)
+            .collect();
+        let matches = match command.try_get_matches_from_mut(&words) {
             Ok(matches) => matches,
+            Err(message) if message.kind() == ErrorKind::InvalidSubcommand => {
+                return Err(crate::commands::unknown_command(&command, &words[1..]).into());
+            }
             Err(message) => return Ok(crate::print_clap_message(&message, console)),
         };
         let Some((name, matches)) = matches.subcommand() else {

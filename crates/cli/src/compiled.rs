@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use testwright_core::Error;
 use testwright_python::{MeasuredCode, Options, OutputMode, PythonSystem, ReferenceExceptions};
+use testwright_source::is_identifier;
 
 use crate::console::Console;
 use crate::files::{Destination, TextFile, UserPath};
@@ -34,9 +35,9 @@ pub(crate) struct CompiledSettings {
     /// The condition under which exceptions of the system and the reference agree.
     pub(crate) reference_exceptions: ReferenceExceptions,
     /// Restore a state by running the test that led there.
-    pub(crate) replay: bool,
-    /// Count code that runs while modules are loaded and slots are initialised as covered.
-    pub(crate) cover_resets: bool,
+    pub(crate) backtrack_by_replay: bool,
+    /// Count code that runs while modules are loaded and slots are initialized as covered.
+    pub(crate) count_loading_as_covered: bool,
 }
 
 impl Default for CompiledSettings {
@@ -45,25 +46,25 @@ impl Default for CompiledSettings {
             coverage: true,
             reset_modules: true,
             reference_exceptions: ReferenceExceptions::BothRaise,
-            replay: false,
-            cover_resets: false,
+            backtrack_by_replay: false,
+            count_loading_as_covered: false,
         }
     }
 }
 
 /// The names of the conditions under which exceptions agree, as `testwright.Sut` knows them.
-const AGREEMENTS: [(&str, ReferenceExceptions); 3] = [
+const REFERENCE_EXCEPTION_NAMES: [(&str, ReferenceExceptions); 3] = [
     ("both", ReferenceExceptions::BothRaise),
     ("type", ReferenceExceptions::SameType),
     ("message", ReferenceExceptions::SameTypeAndMessage),
 ];
 
 /// The start of the line with the harness.
-const HARNESS: &str = "HARNESS = os.path.join(os.path.dirname(os.path.abspath(__file__)), ";
+const HARNESS_START: &str = "HARNESS = os.path.join(os.path.dirname(os.path.abspath(__file__)), ";
 /// The start of the settings.
-const SETTINGS: &str = "SETTINGS = {";
+const SETTINGS_START: &str = "SETTINGS = {";
 /// The start of the line with `cover_resets`.
-const COVER_RESETS: &str = "COVER_RESETS = ";
+const COVER_RESETS_START: &str = "COVER_RESETS = ";
 
 impl CompiledModule {
     /// Writes the module if the harness has no errors, and prints its path.
@@ -74,19 +75,19 @@ impl CompiledModule {
     ) -> Result<(), CommandError> {
         let to_keep = [(self.harness.as_path(), "the harness")];
         let destination = Destination::prepare(output, &to_keep)?;
-        if !is_name(&self.class) {
-            let message = format!("`{}` is no name for a class", self.class);
+        if !is_identifier(&self.class) {
+            let message = format!("`{}` is not a valid class name", self.class);
             return Err(Error::new(message).into());
         }
         let (file, _) = load::harness(console, &self.harness)?;
         match destination {
             Destination::File(output) => {
-                output.write(&self.text(&relative_path(&output, &file.path)?))?;
+                output.write(&self.render(&relative_path(&output, &file.path)?))?;
                 console.out(format_args!("Written to {}", output.shown().display()));
             }
             Destination::StandardOutput => {
                 let output = UserPath::new(Path::new("sut.py"))?;
-                console.out(self.text(&relative_path(&output, &file.path)?).trim_end());
+                console.out(self.render(&relative_path(&output, &file.path)?).trim_end());
             }
         }
         Ok(())
@@ -114,9 +115,10 @@ impl CompiledModule {
     /// Parses the text of a module in this folder.
     fn from_text(folder: &Path, text: &str) -> Option<CompiledModule> {
         let after = |start: &str| text.lines().find_map(|line| line.strip_prefix(start));
-        let harness: String = serde_json::from_str(after(HARNESS)?.strip_suffix(')')?).ok()?;
+        let harness: String =
+            serde_json::from_str(after(HARNESS_START)?.strip_suffix(')')?).ok()?;
         let class = after("class ")?.split('(').next()?.to_owned();
-        let inside = text.split_once(SETTINGS)?.1.split_once('}')?.0;
+        let inside = text.split_once(SETTINGS_START)?.1.split_once('}')?.0;
         let setting = |name: &str| {
             inside.lines().find_map(|line| {
                 line.trim()
@@ -125,7 +127,9 @@ impl CompiledModule {
             })
         };
         let agreement: String = serde_json::from_str(setting("reference_exceptions")?).ok()?;
-        let agreement = AGREEMENTS.iter().find(|(name, _)| *name == agreement)?;
+        let agreement = REFERENCE_EXCEPTION_NAMES
+            .iter()
+            .find(|(name, _)| *name == agreement)?;
         Some(CompiledModule {
             harness: folder.join(harness),
             class,
@@ -133,8 +137,8 @@ impl CompiledModule {
                 coverage: parse_bool(setting("coverage")?)?,
                 reset_modules: parse_bool(setting("reset_modules")?)?,
                 reference_exceptions: agreement.1,
-                replay: parse_bool(setting("replay")?)?,
-                cover_resets: parse_bool(after(COVER_RESETS)?)?,
+                backtrack_by_replay: parse_bool(setting("replay")?)?,
+                count_loading_as_covered: parse_bool(after(COVER_RESETS_START)?)?,
             },
         })
     }
@@ -167,15 +171,15 @@ impl CompiledModule {
     }
 
     /// Renders the module; `path` is the harness's path relative to it.
-    fn text(&self, path: &str) -> String {
+    fn render(&self, path: &str) -> String {
         let CompiledSettings {
             coverage,
             reset_modules,
             reference_exceptions,
-            replay,
-            cover_resets,
+            backtrack_by_replay,
+            count_loading_as_covered,
         } = self.settings;
-        let agreement = AGREEMENTS
+        let agreement = REFERENCE_EXCEPTION_NAMES
             .iter()
             .find(|(_, meaning)| *meaning == reference_exceptions)
             .map_or("both", |(name, _)| name);
@@ -186,15 +190,15 @@ import os
 
 import testwright
 
-{HARNESS}{path})
-{SETTINGS}
+{HARNESS_START}{path})
+{SETTINGS_START}
     "coverage": {coverage},
     "reset_modules": {reset_modules},
     "reference_exceptions": "{agreement}",
     "replay": {replay},
 }}
 # Only the commands look at this: whether loading modules and initialising slots counts as covering code.
-{COVER_RESETS}{cover_resets}
+{COVER_RESETS_START}{cover_resets}
 
 
 class {class}(testwright.Sut):
@@ -205,8 +209,8 @@ class {class}(testwright.Sut):
             path = serde_json::Value::from(path),
             coverage = python_bool(coverage),
             reset_modules = python_bool(reset_modules),
-            replay = python_bool(replay),
-            cover_resets = python_bool(cover_resets),
+            replay = python_bool(backtrack_by_replay),
+            cover_resets = python_bool(count_loading_as_covered),
             class = self.class,
         )
     }
@@ -224,15 +228,6 @@ fn parse_bool(text: &str) -> Option<bool> {
         "False" => Some(false),
         _ => None,
     }
-}
-
-/// Returns true if the text is a Python identifier.
-fn is_name(text: &str) -> bool {
-    let mut letters = text.chars();
-    letters
-        .next()
-        .is_some_and(|first| first.is_alphabetic() || first == '_')
-        && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
 /// Returns the path to a file, relative to the folder of another one.
@@ -257,13 +252,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn settings_survive_a_round_trip() {
         let settings = CompiledSettings {
             coverage: false,
             reset_modules: false,
             reference_exceptions: ReferenceExceptions::SameType,
-            replay: true,
-            cover_resets: true,
+            backtrack_by_replay: true,
+            count_loading_as_covered: true,
         };
         for settings in [settings, CompiledSettings::default()] {
             let compiled = CompiledModule {
@@ -271,7 +266,7 @@ mod tests {
                 class: "Räder".to_owned(),
                 settings,
             };
-            let text = compiled.text("../a \"b\"\\ü\n.tstl");
+            let text = compiled.render("../a \"b\"\\ü\n.tstl");
             let read = CompiledModule::from_text(Path::new("sub"), &text).unwrap();
             assert_eq!(read.harness, Path::new("sub/../a \"b\"\\ü\n.tstl"));
             assert_eq!((read.class.as_str(), read.settings), ("Räder", settings));

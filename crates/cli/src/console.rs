@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 
 use crate::render::Renderer;
 use crate::{ExitStatus, columns};
@@ -32,9 +32,9 @@ pub struct Terminal<'a> {
     pub width: usize,
     /// True if `width` was read from a screen and is not the default.
     pub width_is_known: bool,
-    /// True if standard output understands colours.
+    /// True if standard output understands colors.
     pub colour_out: bool,
-    /// True if standard error understands colours.
+    /// True if standard error understands colors.
     pub colour_err: bool,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Returns a terminal without colours or live lines, as for a file.
+    /// Returns a terminal without colors or live lines, as for a file.
     pub fn plain() -> Terminal<'a> {
         Terminal {
             width: Terminal::DEFAULT_WIDTH,
@@ -111,6 +111,9 @@ impl TextStyle {
     }
 }
 
+/// A function that finds better errors than the one that ends a command, if there are any.
+pub(crate) type ErrorFinder = Box<dyn Fn() -> Vec<Error>>;
+
 /// The two output streams. Writing never fails here: a closed pipe means that the reader wants no
 /// more, and any other error of standard output is reported once, at the end.
 pub(crate) struct Console<'a> {
@@ -129,6 +132,8 @@ pub(crate) struct Console<'a> {
     drawn: Option<Instant>,
     /// The lines to be printed later, if output is held back.
     held: Option<Vec<HeldLine>>,
+    /// Finds the errors that are shown instead of the one that ends the command.
+    error_finder: Option<ErrorFinder>,
 }
 
 /// A line that is held back.
@@ -155,6 +160,7 @@ impl<'a> Console<'a> {
             block: LiveBlock::default(),
             drawn: None,
             held: None,
+            error_finder: None,
         }
     }
 
@@ -191,12 +197,12 @@ impl<'a> Console<'a> {
         self.terminal.width
     }
 
-    /// Returns true if standard output understands colours.
+    /// Returns true if standard output understands colors.
     pub(crate) fn colour_out(&self) -> bool {
         self.terminal.colour_out
     }
 
-    /// Returns true if standard error understands colours.
+    /// Returns true if standard error understands colors.
     pub(crate) fn colour_err(&self) -> bool {
         self.terminal.colour_err
     }
@@ -254,18 +260,30 @@ impl<'a> Console<'a> {
         self.err(text);
     }
 
+    /// Sets the function that finds better errors than the one that ends the command.
+    pub(crate) fn set_error_finder(&mut self, finder: ErrorFinder) {
+        self.error_finder = Some(finder);
+    }
+
+    /// Returns the errors to show instead of the one that ends the command, if there are any.
+    pub(crate) fn find_better_errors(&self) -> Vec<Error> {
+        self.error_finder
+            .as_ref()
+            .map_or_else(Vec::new, |find| find())
+    }
+
     /// Prints a warning: the work was done, but not as it should be.
     pub(crate) fn warning(&mut self, message: &str, help: Option<&str>) {
         let text = self.renderer().warning(message, help);
         self.err(text);
     }
 
-    /// Returns a renderer for problems in texts, with the width and the colours of standard error.
+    /// Returns a renderer for problems in texts, with the width and the colors of standard error.
     pub(crate) fn renderer(&self) -> Renderer {
         Renderer::new(self.terminal.width, self.colour_err())
     }
 
-    /// Highlights words for [`out`](Console::out) where standard output understands colours.
+    /// Highlights words for [`out`](Console::out) where standard output understands colors.
     pub(crate) fn paint(&self, style: TextStyle, words: impl Display) -> String {
         style.paint(words, self.colour_out())
     }
@@ -291,7 +309,7 @@ impl<'a> Console<'a> {
 
     /// Redraws several status lines, at most ten times a second; does nothing without a terminal.
     ///
-    /// `lines` is given the available size. Its lines may contain nothing but text and colours.
+    /// `lines` is given the available size. Its lines may contain nothing but text and colors.
     pub(crate) fn panel(&mut self, lines: impl FnOnce(Size) -> Vec<String>) {
         const PAUSE: Duration = Duration::from_millis(100);
         let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= PAUSE);
@@ -338,12 +356,19 @@ impl<'a> Console<'a> {
     ///
     /// Returns `status`, or an error if results could not be written. A closed pipe is no error.
     pub(crate) fn finish(mut self, status: ExitStatus) -> ExitStatus {
+        self.check_output(status)
+    }
+
+    /// Does the work of [`finish`](Console::finish), for a process that leaves the console to
+    /// another one.
+    pub(crate) fn check_output(&mut self, status: ExitStatus) -> ExitStatus {
         self.clear_status();
         self.flush();
         match self.out_error.take() {
             Some(error) if error.kind() != ErrorKind::BrokenPipe => {
                 self.error(&Error::new(format!(
-                    "cannot write to standard output: {error}"
+                    "cannot write to standard output: {}",
+                    describe_os_error(&error)
                 )));
                 ExitStatus::Error
             }

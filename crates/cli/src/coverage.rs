@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use testwright_core::replay::ReplayWatcher;
-use testwright_core::{ActionId, Covered, Error, TargetId};
+use testwright_core::{ActionId, Covered, Error, TargetId, describe_os_error};
 use testwright_python::{Arc, Collector, MeasuredCode, MeasuredFile};
 use testwright_report::{
     Attribution, CoverageReport, FileCoverage, Timestamp, cobertura, data_file, html, lcov, table,
@@ -79,7 +79,7 @@ impl CoverageArguments {
     }
 }
 
-/// A report that the user requested, such as `html:DIR`.
+/// A report that the user requested, such as `html:FOLDER`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportRequest {
     /// The format.
@@ -232,9 +232,8 @@ fn folder(path: &Path) -> Result<UserPath, Error> {
 
 /// Converts an error of a report writer, with its cause.
 fn report_error(error: testwright_report::Error) -> Error {
-    let cause = std::error::Error::source(&error).map(ToString::to_string);
-    Error::new(match cause {
-        Some(cause) => format!("{error}: {cause}"),
+    Error::new(match std::error::Error::source(&error) {
+        Some(cause) => format!("{error}: {}", describe_os_error(&cause)),
         None => error.to_string(),
     })
 }

@@ -18,7 +18,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let amount: f64 = digits.trim_end().parse().map_err(|_| advice())?;
     let seconds = amount * seconds_per_unit;
     if seconds <= 0.0 {
-        return Err("must be more than nothing".to_owned());
+        return Err("must be more than zero".to_owned());
     }
     Duration::try_from_secs_f64(seconds).map_err(|_| advice())
 }
@@ -76,14 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_is_refused_with_advice() {
+    fn invalid_durations_are_refused_with_advice() {
         for text in ["", "s", "soon", "3x", "1h30", "nan", "inf", "1e400", "٣s"] {
             assert_eq!(parse(text), Err(advice()), "{text}");
         }
         for text in ["0", "0s", "-1s"] {
             assert_eq!(
                 parse(text),
-                Err("must be more than nothing".to_owned()),
+                Err("must be more than zero".to_owned()),
                 "{text}"
             );
         }

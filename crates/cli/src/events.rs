@@ -113,6 +113,9 @@ pub(crate) struct ReducedEvent<'a> {
     pub(crate) file: &'a str,
     /// True if the test failed in the same way when it was run again.
     pub(crate) reproduced: bool,
+    /// The number of the failure that is the same bug, seen in another way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) same_bug_as: Option<usize>,
 }
 
 /// A failure of an earlier campaign was checked.
@@ -271,6 +274,7 @@ mod tests {
                 test: &["stack0 = Stack()".to_owned(), "stack0.top()".to_owned()],
                 file: "testwright-out/stack/failure-2.test",
                 reproduced: true,
+                same_bug_as: None,
             },
             expect![[
                 r#"{"event":"reduced","seconds":12.346,"number":2,"steps":2,"test":["stack0 = Stack()","stack0.top()"],"file":"testwright-out/stack/failure-2.test","reproduced":true}"#

@@ -154,7 +154,7 @@ pub(crate) fn explain_file(
         Err(Unreadable::NoModel) => refuse(
             format!("`{}` has neither a model nor a machine", file.name),
             "a model program has `actions`, a scenario machine `graph`, a Hypothesis machine a class with rules; \
-             a harness is a `.tstl` file. Properties are told by `testwright feature`",
+             a harness is a `.tstl` file. `testwright feature` writes properties in English",
         ),
         Err(Unreadable::NoMachine(there)) => {
             let wanted = options.machine.as_deref().unwrap_or_default();

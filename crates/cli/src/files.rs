@@ -4,9 +4,10 @@ use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
+use testwright_report::is_special_file;
 
-use crate::spelling;
+use testwright_core::spelling;
 
 /// A text file of the user.
 #[derive(Clone)]
@@ -51,8 +52,11 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
             }
         }
         ErrorKind::IsADirectory => Error::new(format!("`{name}` is a folder, not a file"))
-            .with_help("name the file in it that is meant"),
-        _ => Error::new(format!("cannot read `{name}`: {}", reason(error))),
+            .with_help("name a file in this folder"),
+        _ => Error::new(format!(
+            "cannot read `{name}`: {}",
+            describe_os_error(error)
+        )),
     }
 }
 
@@ -78,7 +82,7 @@ fn similar_file(path: &Path) -> Option<PathBuf> {
             .into_iter()
             .find(|other| other.is_file())
     });
-    same_name.or_else(|| {
+    same_name.or_else(|| in_output_folder(path)).or_else(|| {
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
@@ -94,15 +98,12 @@ fn similar_file(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Describes an error in lower case and without the operating system's number.
-pub(crate) fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
-    let mut letters = text.chars();
-    letters
-        .next()
-        .map(|first| first.to_lowercase().chain(letters).collect())
-        .unwrap_or_default()
+/// Finds a test of this name in the folders that `run` writes to by default.
+fn in_output_folder(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name().filter(|name| *name == path.as_os_str())?;
+    let folders = fs::read_dir("testwright-out").ok()?;
+    let paths = folders.filter_map(|folder| Some(folder.ok()?.path().join(name)));
+    paths.filter(|path| path.is_file()).min()
 }
 
 /// A path that the user named: shown as it was given, and still valid when the system under test
@@ -124,6 +125,18 @@ impl UserPath {
             shown: path.to_owned(),
             absolute,
         })
+    }
+
+    /// Resolves the path of a file to write. Fails if its folder does not exist, which is often a
+    /// mistyped path.
+    pub(crate) fn of_output(path: &Path) -> Result<UserPath, Error> {
+        let path = UserPath::new(path)?;
+        if path.absolute.parent().is_some_and(Path::is_dir) {
+            return Ok(path);
+        }
+        let shown = path.shown.display();
+        let message = format!("cannot write `{shown}`: its folder does not exist");
+        Err(Error::new(message).with_help("choose another file to write to"))
     }
 
     /// Returns the path for people.
@@ -166,9 +179,16 @@ impl UserPath {
     }
 
     /// Writes a file completely or not at all: into a temporary file first, which is then renamed.
-    /// Creates the folder again if the system under test deleted it.
+    /// Creates the folder again if the system under test deleted it. Devices and pipes are written
+    /// to directly.
     pub(crate) fn write(&self, text: &str) -> Result<(), Error> {
         let path = &self.absolute;
+        if is_special_file(path) {
+            let opened = fs::File::options().write(true).open(path);
+            return opened
+                .and_then(|mut file| file.write_all(text.as_bytes()))
+                .map_err(|error| unwritable(&self.shown, &error));
+        }
         let temporary_path = temporary_path(path);
         let folder = path.parent().unwrap_or(path);
         let written = fs::create_dir_all(folder)
@@ -194,7 +214,11 @@ fn temporary_path(path: &Path) -> PathBuf {
 
 /// Returns the error for a file that cannot be written.
 pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Error {
-    let message = format!("cannot write `{}`: {}", path.display(), reason(error));
+    let message = format!(
+        "cannot write `{}`: {}",
+        path.display(),
+        describe_os_error(error)
+    );
     let unwritable = Error::new(message);
     match write_help(error) {
         Some(help) => unwritable.with_help(help),
@@ -247,10 +271,13 @@ impl Destination {
         if !path.absolute.parent().is_some_and(Path::is_dir) {
             return refuse("its folder does not exist");
         }
+        if is_special_file(&path.absolute) {
+            return Ok(Destination::File(path));
+        }
         // Otherwise the error would come only after the work is done.
         let temporary_path = temporary_path(&path.absolute);
         if let Err(error) = fs::File::create(&temporary_path) {
-            return refuse(&reason(&error));
+            return refuse(&describe_os_error(&error));
         }
         let _only_probed = fs::remove_file(&temporary_path);
         Ok(Destination::File(path))
@@ -272,6 +299,8 @@ impl Destination {
 pub(crate) struct OutputFolder {
     /// The path of the folder.
     path: UserPath,
+    /// The closest folder above, or this one, that was there at the start.
+    existing: PathBuf,
     /// True once the files of earlier runs were deleted.
     is_cleared: bool,
     /// Returns true for the names of files that a run writes there.
@@ -310,7 +339,7 @@ impl OutputFolder {
     fn prepare(path: &Path, option: &str, is_own: fn(&str) -> bool) -> Result<OutputFolder, Error> {
         let refuse = |reason: String| {
             let message = format!("cannot write to the folder `{}`: {reason}", path.display());
-            let help = format!("choose another folder with `{option} DIR`");
+            let help = format!("choose another folder with `{option} FOLDER`");
             Err(Error::new(message).with_help(help))
         };
         let path = match std::path::absolute(path) {
@@ -318,12 +347,13 @@ impl OutputFolder {
                 shown: path.to_owned(),
                 absolute,
             },
-            Err(error) => return refuse(reason(&error)),
+            Err(error) => return refuse(describe_os_error(&error)),
         };
         let existing = path.absolute.ancestors().find(|folder| folder.exists());
         let Some(existing) = existing else {
             return refuse("there is no such place".to_owned());
         };
+        let existing = existing.to_owned();
         if !existing.is_dir() {
             return refuse(format!("`{}` is a file", existing.display()));
         }
@@ -332,10 +362,11 @@ impl OutputFolder {
         match tried {
             Ok(()) => Ok(OutputFolder {
                 path,
+                existing,
                 is_cleared: false,
                 is_own_name: is_own,
             }),
-            Err(error) => refuse(reason(&error)),
+            Err(error) => refuse(describe_os_error(&error)),
         }
     }
 
@@ -361,6 +392,7 @@ impl OutputFolder {
             let entry = entry?;
             if entry.file_name().to_str().is_some_and(self.is_own_name)
                 && entry.file_type()?.is_file()
+                && !is_file_of_model_test(&entry.path())
             {
                 fs::remove_file(entry.path())?;
             }
@@ -369,18 +401,35 @@ impl OutputFolder {
     }
 }
 
+impl Drop for OutputFolder {
+    /// Removes the folder again if it was created only to try a file, and nothing was kept.
+    fn drop(&mut self) {
+        let folders = self.path.absolute.ancestors();
+        let created = folders.take_while(|folder| *folder != self.existing);
+        // A folder with files in it cannot be removed.
+        let _stays = created.map(fs::remove_dir).find(Result::is_err);
+    }
+}
+
 /// Returns true if `run` gives this name to a file of a failure: `failure-N.test` and with other
-/// endings, `test_failure_N.py`.
+/// endings, `test_failure_N.py`, `test_run_failure_N.py`.
 fn is_failure_file(name: &str) -> bool {
     let endings = [".full.test", ".test", ".feature", ".mmd"];
     let number = name
         .strip_prefix("failure-")
         .and_then(|rest| endings.iter().find_map(|ending| rest.strip_suffix(ending)))
         .or_else(|| {
-            name.strip_prefix("test_failure_")
-                .and_then(|rest| rest.strip_suffix(".py"))
+            let beginnings = ["test_failure_", "test_run_failure_"];
+            let rest = beginnings.iter().find_map(|start| name.strip_prefix(start));
+            rest.and_then(|rest| rest.strip_suffix(".py"))
         });
     number.is_some_and(is_number)
+}
+
+/// Returns true if `testwright model test` has written a Python file: its first line says so.
+pub(crate) fn is_file_of_model_test(path: &Path) -> bool {
+    let is_python = path.extension().is_some_and(|ending| ending == "py");
+    is_python && fs::read(path).is_ok_and(|text| text.starts_with(b"# testwright model test "))
 }
 
 /// Returns true if `run --keep-tests` gives this name to a file: `test-N.test`.
@@ -424,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn why_a_file_cannot_be_read() {
+    fn read_errors_give_cause_and_advice() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("stack.tstl"), "").unwrap();
         let path = folder.path().join("stack");

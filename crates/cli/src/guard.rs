@@ -12,11 +12,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use testwright_campaign::{Activity, ProgressCounters, StepLog, describe_end};
-use testwright_core::{Catalog, Error, Failure};
+use testwright_campaign::{
+    Activity, LeftoverProcesses, ProgressCounters, StepLog, Timeouts, describe_end,
+};
+use testwright_core::{Catalog, Error, Failure, describe_os_error};
 
 use crate::console::Console;
-use crate::{CommandError, ExitStatus};
+use crate::{CommandError, ExitStatus, duration};
 
 /// The text of the note when the work is done, and the exit status is the command's own.
 const DONE: &str = "over";
@@ -27,6 +29,8 @@ pub(crate) struct ProgressNote {
     /// The text, in a temporary file without a name.
     text: File,
     counters: ProgressCounters,
+    /// The progress that the interpreter counts while it runs a harness.
+    interpreter: &'static ProgressCounters,
 }
 
 impl ProgressNote {
@@ -35,6 +39,7 @@ impl ProgressNote {
         Ok(ProgressNote {
             text: tempfile::tempfile()?,
             counters: ProgressCounters::new()?,
+            interpreter: Box::leak(Box::new(ProgressCounters::new()?)),
         })
     }
 
@@ -72,12 +77,13 @@ impl ProgressNote {
 
     /// Returns a mark that changes with every note; `None` before the first.
     fn mark(&self) -> Option<ProgressMark> {
-        if let Some(beats) = self.counters.heartbeat() {
-            return Some(ProgressMark::Heartbeat(beats));
+        let beats = self.interpreter.heartbeat().unwrap_or(0);
+        if let Some(counted) = self.counters.heartbeat() {
+            return Some(ProgressMark::Heartbeats(counted, beats));
         }
         let facts = self.text.metadata().ok()?;
         let noted = (facts.len(), facts.modified().ok()?);
-        Some(ProgressMark::Text(noted)).filter(|_| noted.0 > 0)
+        Some(ProgressMark::Text(noted, beats)).filter(|_| noted.0 > 0)
     }
 
     /// Returns the numbers, or the text if there are none.
@@ -117,7 +123,7 @@ pub(crate) fn report_crash(
 pub(crate) struct WatchdogOptions<'a> {
     /// The time limit for a step, if there is one.
     pub(crate) timeout: Option<Duration>,
-    /// The log with the steps and the catalogue with their names, if the steps are not in the note.
+    /// The log with the steps and the catalog with their names, if the steps are not in the note.
     pub(crate) log: Option<(&'a StepLog, &'a Catalog)>,
 }
 
@@ -132,11 +138,24 @@ impl WatchdogOptions<'_> {
     /// Returns a mark that changes with every step; `None` while no step is under way.
     fn mark(&self, note: &ProgressNote) -> Option<ProgressMark> {
         match self.log {
-            Some((log, _)) => Some(ProgressMark::Heartbeat(log.heartbeat()))
+            Some((log, _)) => Some(ProgressMark::Heartbeats(log.heartbeat(), 0))
                 .filter(|_| log.activity() != Activity::OwnWork),
             // Without a step, it is not a test that takes so long.
             None => note.mark(),
         }
+    }
+
+    /// Returns the time limit of the current activity. A reset may execute modules again.
+    fn limit(&self) -> Option<Duration> {
+        let limit = self.timeout?;
+        let resets = self
+            .log
+            .is_some_and(|(log, _)| log.activity() == Activity::Resetting);
+        Some(if resets {
+            limit.max(Timeouts::default().reset)
+        } else {
+            limit
+        })
     }
 
     /// Returns the last step in words that distinguish it from others.
@@ -157,16 +176,20 @@ impl WatchdogOptions<'_> {
 /// A mark of progress. If two marks differ, the copy has made progress in between.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ProgressMark {
-    /// The heartbeat counter in shared memory.
-    Heartbeat(u64),
-    /// The length of the text, and the time of its last change.
-    Text((u64, SystemTime)),
+    /// The counter of the command, and that of the interpreter.
+    Heartbeats(u64, u64),
+    /// The length of the text and the time of its last change, and the counter of the interpreter.
+    Text((u64, SystemTime), u64),
 }
 
 /// Watches a copy, and ends it when it stays at one step for too long.
+///
+/// A step that exceeds its limit is no hang yet: it gets [much more time](Timeouts::confirmation), once.
 struct Watchdog<'a> {
     /// The settings.
     options: WatchdogOptions<'a>,
+    /// True while a step that has exceeded its limit gets more time.
+    is_confirming: bool,
     /// The last mark of progress.
     last_mark: Option<ProgressMark>,
     /// The time of the last progress.
@@ -189,6 +212,7 @@ impl Watchdog<'_> {
     fn new(options: WatchdogOptions<'_>) -> Watchdog<'_> {
         Watchdog {
             options,
+            is_confirming: false,
             last_mark: None,
             last_progress: Instant::now(),
             last_signal: None,
@@ -206,29 +230,40 @@ impl Watchdog<'_> {
         signal
     }
 
-    /// Returns the signal that is due for the copy, if one is.
-    fn signal(&mut self, note: &ProgressNote) -> Option<i32> {
+    /// Returns the signal that is due for the copy, if one is. Tells the user that a step takes long.
+    fn signal(&mut self, note: &ProgressNote, console: &mut Console<'_>) -> Option<i32> {
         if self
             .terminated_at
             .is_some_and(|since| since.elapsed() >= Self::GRACE)
         {
             return Some(signal_hook::consts::SIGKILL);
         }
+        let limit = self.options.limit()?;
         let timeout = match self.last_signal {
-            None => self.options.timeout?,
+            None if self.is_confirming => Timeouts::confirmation(limit),
+            None => limit,
             Some(_) => Self::REPORT_TIME,
         };
         let sign = self.options.mark(note);
         if sign != self.last_mark || sign.is_none() {
+            if self.is_confirming {
+                self.tell_slow_step(console, limit);
+            }
             (self.last_mark, self.last_progress) = (sign, Instant::now());
         }
         if self.last_progress.elapsed() < timeout {
             return None;
         }
-        self.last_progress = Instant::now();
-        if self.last_signal.is_none() && note.is_own_work() {
+        if self.last_signal.is_none() && self.options.log.is_none() && note.is_own_work() {
+            self.last_progress = Instant::now();
             return None;
         }
+        if self.last_signal.is_none() && !self.is_confirming {
+            self.is_confirming = true;
+            console.err(confirmation_text(limit));
+            return None;
+        }
+        self.last_progress = Instant::now();
         // SIGABRT makes it report its position. Nothing can ignore SIGKILL.
         self.last_signal = Some(match self.last_signal {
             None => signal_hook::consts::SIGABRT,
@@ -236,6 +271,32 @@ impl Watchdog<'_> {
         });
         self.last_signal
     }
+
+    /// Tells that a step has ended after its limit. Later steps get as much time as it took.
+    fn tell_slow_step(&mut self, console: &mut Console<'_>, limit: Duration) {
+        self.is_confirming = false;
+        let took = self.last_progress.elapsed();
+        console.err(slow_step_text("a step", took, limit));
+        self.options.timeout = self.options.timeout.map(|limit| limit.max(2 * took));
+    }
+}
+
+/// Returns the announcement that a step gets more time before it is called a hang.
+pub(crate) fn confirmation_text(limit: Duration) -> String {
+    let more = duration::show(Timeouts::confirmation(limit));
+    format!(
+        "no end after {}; confirming the hang with a limit of {more} (`--step-timeout` allows more)",
+        duration::show(limit)
+    )
+}
+
+/// Returns the remark about a step that has ended after its limit, which is no failure.
+pub(crate) fn slow_step_text(step: &str, took: Duration, limit: Duration) -> String {
+    format!(
+        "slow: {step} took {}, longer than {}; allow more with `--step-timeout`",
+        duration::show(took),
+        duration::show(limit)
+    )
 }
 
 /// Does some work in a copy of this process. If the copy crashes, `crashed` gets its last note and
@@ -247,7 +308,8 @@ pub(crate) fn run_guarded<'v>(
     work: impl FnOnce(&mut Console<'_>, &ProgressNote) -> Result<ExitStatus, CommandError>,
 ) -> Result<ExitStatus, CommandError> {
     let options = options.into();
-    let failed = |error: io::Error| Error::new(format!("cannot make a file: {error}"));
+    let failed =
+        |error: io::Error| Error::new(format!("cannot make a file: {}", describe_os_error(&error)));
     let note = ProgressNote::new().map_err(failed)?;
     let crash_report = tempfile::tempfile().map_err(failed)?;
     console.flush();
@@ -257,6 +319,8 @@ pub(crate) fn run_guarded<'v>(
     let handlers = received
         .clone()
         .map(|(signal, is_set)| signal_hook::flag::register(signal, is_set));
+    // They would keep the output open, and ports.
+    let leftovers = LeftoverProcesses::watch();
     let copied = testwright_python::attach(|interpreter| {
         let copied = testwright_python::fork(interpreter)?;
         if copied.is_none() {
@@ -265,13 +329,17 @@ pub(crate) fn run_guarded<'v>(
         Ok::<_, Error>(copied)
     });
     let Some(copy) = copied? else {
+        testwright_python::share_progress(note.interpreter.shared_heartbeat());
         let status = work(console, &note).unwrap_or_else(|error| {
             error.report(console);
             ExitStatus::Error
         });
-        console.flush();
+        // The original process does not see errors of this process's output.
+        let status = console.check_output(status);
         note.write(DONE);
-        testwright_python::exit_now(status.code().into());
+        let status = status.code().into();
+        testwright_python::run_exit_handlers(status);
+        testwright_python::exit_now(status);
     };
     let mut watch = Watchdog::new(options);
     let ended = testwright_campaign::wait_for_child(copy, || {
@@ -280,13 +348,19 @@ pub(crate) fn run_guarded<'v>(
             .find(|(_, is_set)| is_set.swap(false, Ordering::Relaxed));
         match signal {
             Some((signal, _)) => Some(watch.forward(*signal)),
-            None => watch.signal(&note),
+            None => watch.signal(&note, console),
         }
     });
+    leftovers.end();
     for handler in handlers.into_iter().flatten() {
         signal_hook::low_level::unregister(handler);
     }
-    let status = ended.map_err(|error| Error::new(format!("the process is lost: {error}")))?;
+    let status = ended.map_err(|error| {
+        Error::new(format!(
+            "the process is lost: {}",
+            describe_os_error(&error)
+        ))
+    })?;
     let words = note.read();
     match status.code() {
         // A copy that is stopped while code under test is stuck may not be able to write that it is

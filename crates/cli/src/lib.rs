@@ -13,7 +13,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 
 use clap::FromArgMatches;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use testwright_lang::Diagnostic;
 
 mod columns;
@@ -38,11 +38,12 @@ mod render;
 mod report;
 mod size;
 mod source;
-mod spelling;
 mod subprocess;
 mod target;
 mod test_source;
 mod throttle;
+mod unit_test;
+mod verdict_text;
 mod view;
 mod workers;
 
@@ -112,7 +113,13 @@ impl CommandError {
         match self {
             CommandError::Reported => {}
             CommandError::Interrupted => console.err("interrupted"),
-            CommandError::Error(error) => console.error(error),
+            CommandError::Error(error) => {
+                let better = console.find_better_errors();
+                if better.is_empty() {
+                    console.error(error);
+                }
+                better.iter().for_each(|error| console.error(error));
+            }
         }
     }
 }
@@ -165,27 +172,23 @@ fn dispatch(
         Err(message) if message.kind() == ErrorKind::InvalidSubcommand => {
             return Err(commands::unknown_command(&command, &arguments).into());
         }
-        Err(message) => return Ok(print_clap_message(&message, console)),
+        Err(mut message) => {
+            // Its advice, "to pass '-t' as a value, use '-- -t'", never helps here.
+            if message.kind() == ErrorKind::UnknownArgument
+                && message.get(ContextKind::SuggestedArg).is_none()
+            {
+                message.remove(ContextKind::Suggested);
+            }
+            return Ok(print_clap_message(&message, console));
+        }
     };
     let problems = commands::wrong_files(&command, &matches);
     if !problems.is_empty() {
         problems.iter().for_each(|problem| console.error(problem));
         return Err(CommandError::Reported);
     }
-    let result = cli.command.run(console, &arguments);
-    let advice = match &result {
-        Err(CommandError::Interrupted) => Vec::new(),
-        Ok(status) if status.code() != ExitStatus::Error.code() => Vec::new(),
-        _ => commands::wrong_models(&command, &matches),
-    };
-    if advice.is_empty() {
-        return result;
-    }
-    if let Err(error) = &result {
-        error.report(console);
-    }
-    advice.iter().for_each(|error| console.error(error));
-    Err(CommandError::Reported)
+    console.set_error_finder(commands::wrong_models(&command, &matches));
+    cli.command.run(console, &arguments)
 }
 
 /// Converts `help COMMAND` to `COMMAND --help`.

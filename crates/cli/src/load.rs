@@ -4,9 +4,9 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use testwright_core::generate::TextProblem;
 use testwright_core::saved::{self, ReadProblem};
 use testwright_core::{Error, Test};
+use testwright_core::{describe_os_error, generate::TextProblem};
 use testwright_lang::{Diagnostic, Harness, Severity};
 use testwright_python::{HarnessProblem, Interpreter, LoadError, Options, PythonSystem};
 
@@ -66,19 +66,20 @@ pub(crate) fn harness(
 }
 
 /// Reads a harness that need not run: errors in its host code are printed, but do not end the
-/// command.
+/// command. Returns true with the harness if there are none.
 pub(crate) fn harness_to_inspect(
     console: &mut Console<'_>,
     path: &Path,
-) -> Result<Harness, CommandError> {
+) -> Result<(Harness, bool), CommandError> {
     let file = TextFile::read(path)?;
     let (harness, problems) = testwright_lang::parse(&file.text);
     print_problems(console, &file, &problems);
+    let is_sound = !has_errors(&problems);
     let (_, fatal): (Vec<_>, Vec<_>) = problems.into_iter().partition(Diagnostic::is_about_host);
     if has_errors(&fatal) {
         return Err(CommandError::Reported);
     }
-    Ok(harness)
+    Ok((harness, is_sound))
 }
 
 /// Prints the problems of a file of numbers for lines of the harness, and fails if there are any.
@@ -110,8 +111,14 @@ pub(crate) fn with_system<R>(
     testwright_python::attach(|interpreter| {
         let mut system = system(console, interpreter, file, harness, options)?;
         let result = work(console, &mut system);
-        print_runtime_problems(console, file, &system.problems());
-        result
+        let problems = system.problems();
+        let (mistakes, problems): (Vec<_>, Vec<_>) =
+            problems.into_iter().partition(|problem| problem.is_mistake);
+        print_runtime_problems(console, file, &problems);
+        match mistakes.first() {
+            Some(mistake) if result.is_ok() => Err(mistake.to_error().into()),
+            _ => result,
+        }
     })
 }
 
@@ -208,7 +215,11 @@ pub(crate) fn test_files(paths: &[PathBuf]) -> Result<Vec<TextFile>, Error> {
 /// Finds the `.test` files in a folder and below, sorted by name.
 fn tests_below(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let unreadable = |error| {
-        let message = format!("cannot read the folder `{}`: {error}", folder.display());
+        let message = format!(
+            "cannot read the folder `{}`: {}",
+            folder.display(),
+            describe_os_error(&error)
+        );
         Error::new(message)
     };
     let mut entries: Vec<PathBuf> = Vec::new();

@@ -2,6 +2,8 @@
 
 mod explain;
 pub(crate) mod log;
+pub(crate) mod log_stream;
+mod pytest_file;
 mod system;
 
 use std::env;
@@ -18,6 +20,7 @@ use crate::files::TextFile;
 use crate::{CommandError, ExitStatus, quantity};
 
 pub(crate) use explain::RunExplainer;
+pub(crate) use pytest_file::{DEFAULT_TIMEOUT, ModelPytestFile};
 pub(crate) use system::{ModelSystem, OutputGuard, StepNotes};
 
 /// Imports models, composes them with the logs among them, and passes them to `work`.

@@ -76,7 +76,7 @@ impl PictureArguments {
     /// Returns the SVG file, the only picture that there is of a test.
     pub(crate) fn only_svg(&self) -> Result<UserPath, Error> {
         match (&self.svg, self.dot.is_some() || self.html.is_some()) {
-            (Some(svg), false) => UserPath::new(svg),
+            (Some(svg), false) => UserPath::of_output(svg),
             _ => {
                 Err(Error::new("a test is drawn as SVG")
                     .with_help("say `--svg FILE`, and no other"))
@@ -86,7 +86,7 @@ impl PictureArguments {
 
     /// Resolves the paths of the requested files.
     pub(crate) fn files(&self) -> Result<PictureFiles, Error> {
-        let path = |path: &Option<PathBuf>| path.as_deref().map(UserPath::new).transpose();
+        let path = |path: &Option<PathBuf>| path.as_deref().map(UserPath::of_output).transpose();
         Ok(PictureFiles {
             svg: path(&self.svg)?,
             dot: path(&self.dot)?,

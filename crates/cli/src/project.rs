@@ -2,10 +2,22 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 
 /// The path of a store in the folder of its project.
 const STORE: &str = ".testwright/store.db";
+
+/// Returns the path of the current folder, without symbolic links.
+pub(crate) fn current_folder() -> Result<PathBuf, Error> {
+    let folder = std::env::current_dir().and_then(std::fs::canonicalize);
+    folder.map_err(|error| {
+        let message = format!(
+            "the current folder cannot be found: {}",
+            describe_os_error(&error)
+        );
+        Error::new(message).with_help("go to a folder that exists")
+    })
+}
 
 /// A folder with a store, or where one will be created.
 pub(crate) struct ProjectFolder {
@@ -19,10 +31,7 @@ impl ProjectFolder {
     /// Finds the nearest folder at or above the current one that has a store; otherwise returns the
     /// current one.
     pub(crate) fn find() -> Result<ProjectFolder, Error> {
-        let here = std::env::current_dir().map_err(|error| {
-            Error::new(format!("the current folder cannot be found: {error}"))
-                .with_help("go to a folder that exists")
-        })?;
+        let here = current_folder()?;
         Ok(ProjectFolder::at_or_above(&here))
     }
 
@@ -48,8 +57,13 @@ impl ProjectFolder {
     /// Returns the name of a harness in the store: its path from the project's folder, with `/` on
     /// every system; the absolute path if it is elsewhere.
     pub(crate) fn harness_name(&self, harness: &Path) -> Result<String, Error> {
-        let absolute = std::path::absolute(harness)
-            .map_err(|error| Error::new(format!("cannot find `{}`: {error}", harness.display())))?;
+        let absolute = std::path::absolute(harness).map_err(|error| {
+            Error::new(format!(
+                "cannot find `{}`: {}",
+                harness.display(),
+                describe_os_error(&error)
+            ))
+        })?;
         Ok(self.absolute_harness_name(&absolute))
     }
 

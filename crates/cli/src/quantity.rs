@@ -1,4 +1,19 @@
-//! Numbers with their nouns: `1 action`, `65,536 actions`.
+//! Numbers: those that the user gives, and those that are shown with their nouns (`65,536 actions`).
+
+use std::num::NonZero;
+use std::str::FromStr;
+
+/// Parses a whole number that may be 0. The error is advice for the user.
+pub(crate) fn parse_from_zero<N: FromStr>(text: &str) -> Result<N, String> {
+    text.parse()
+        .map_err(|_| "must be a whole number from 0".to_owned())
+}
+
+/// Parses a whole number that must not be 0. The error is advice for the user.
+pub(crate) fn parse_nonzero(text: &str) -> Result<NonZero<usize>, String> {
+    text.parse()
+        .map_err(|_| "must be a whole number from 1".to_owned())
+}
 
 /// Renders a number with its noun, in the plural where needed.
 pub(crate) fn format_count(number: u64, noun: &str) -> String {

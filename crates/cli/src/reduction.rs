@@ -149,22 +149,24 @@ pub(crate) fn summary(
     complete: bool,
 ) -> String {
     let steps = quantity::format_count(after.len() as u64, "step");
-    let result = match (after.len() == before.len(), after == before) {
-        (true, true) => format!("Nothing to reduce in {steps}, tried"),
-        (true, false) => format!("Simplified, still {steps},"),
+    let effort = format!(
+        "{} ({})",
+        quantity::format_count(runs, "run"),
+        duration::show(time)
+    );
+    if !complete {
+        let before = quantity::grouped(before.len() as u64);
+        return format!(
+            "Reduced from {before} to {steps} in {effort}; interrupted, so it may not be the shortest:"
+        );
+    }
+    match (after.len() == before.len(), after == before) {
+        (true, true) if after.len() == 1 => format!("The only step is needed, found in {effort}:"),
+        (true, true) => format!("All {steps} are needed, found in {effort}:"),
+        (true, false) => format!("Simplified, still {steps}, in {effort}:"),
         (false, _) => {
             let before = quantity::grouped(before.len() as u64);
-            format!("Reduced from {before} to {steps}")
+            format!("Reduced from {before} to {steps} in {effort}:")
         }
-    };
-    format!(
-        "{result} in {} ({}){}:",
-        quantity::format_count(runs, "run"),
-        duration::show(time),
-        if complete {
-            ""
-        } else {
-            "; interrupted, so it may not be the shortest"
-        },
-    )
+    }
 }

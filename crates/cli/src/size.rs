@@ -22,7 +22,20 @@ pub(crate) fn parse(text: &str) -> Result<usize, String> {
     Ok(bytes as usize)
 }
 
-/// Returns the advice for a text that is no size.
+/// Parses a memory limit of at least `MIN` bytes. A smaller number is probably one without its
+/// unit.
+pub(crate) fn parse_limit<const MIN: usize>(text: &str) -> Result<usize, String> {
+    match parse(text)? {
+        bytes if bytes < MIN => Err(format!(
+            "{} is too little, the minimum is {}; write a size such as 64MB or 2GB",
+            show(bytes),
+            show(MIN)
+        )),
+        bytes => Ok(bytes),
+    }
+}
+
+/// Returns the advice for a text that is not a size.
 fn advice() -> String {
     "write a size such as 64MB, 2GB or 500k".to_owned()
 }
@@ -58,6 +71,10 @@ mod tests {
         for text in ["", "MB", "-1", "0", "nan", "1e300", "3 apples", "٣"] {
             assert_eq!(parse(text), Err(advice()), "{text}");
         }
+        assert_eq!(parse_limit::<1024>("1k"), Ok(1024));
+        assert!(
+            parse_limit::<1024>("5").is_err_and(|advice| advice.contains("the minimum is 1 KB"))
+        );
         let shown = [1, 1536, 64 << 20, 5 << 30, 12_345_678].map(show);
         assert_eq!(shown, ["1 B", "1.5 KB", "64 MB", "5 GB", "12 MB"]);
     }

@@ -59,7 +59,7 @@ impl SystemSource {
         if is_model(first) {
             let is_known = |name: &&PathBuf| is_model(name) || is_log(&name.to_string_lossy());
             if let Some(other) = more.iter().find(|other| !is_known(other)) {
-                let message = format!("`{}` is no model", other.display());
+                let message = format!("`{}` is not a model", other.display());
                 let help = "models are named like modules, or by the paths of their `.py` files";
                 return Err(Error::new(message).with_help(help));
             }
@@ -71,8 +71,9 @@ impl SystemSource {
             Some(other) => {
                 let (first, other) = (first.display(), other.display());
                 let message =
-                    format!("`{first}` is a harness, so `{other}` has no place beside it");
-                let help = "models are composed; a harness is led by `--scenario MODULE`";
+                    format!("`{first}` is a harness, so it cannot be combined with `{other}`");
+                let help =
+                    "only models can be combined; to guide a harness use `--scenario MODULE`";
                 Err(Error::new(message).with_help(help))
             }
         }
@@ -318,7 +319,7 @@ pub(crate) fn with_model_system<R>(
         options.process,
         |console, models| {
             let stepping = options.stepper.clone();
-            let mut system = ModelSystem::new(models, &mut printed, at, stepping)
+            let mut system = ModelSystem::new(models, names, &mut printed, at, stepping)
                 .map_err(|error| models::model_error(console, &error))?;
             // A stepper may open files or start threads when it is imported, which must not happen
             // in a process that is forked.

@@ -3,9 +3,13 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::process::{Command, Stdio};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::target::Target;
 
@@ -44,6 +48,31 @@ pub(crate) fn run_with_random_hashes(
     wait(command, None)
 }
 
+/// Runs a Python program in a folder, with a random hash seed and without output. Returns `None` if
+/// that is not possible, or on Ctrl-C.
+pub(crate) fn run_python(
+    program: &Path,
+    folder: &Path,
+    arguments: &[&OsStr],
+    timeout: Duration,
+) -> Option<ProcessEnd> {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    command.env("PYTHONHASHSEED", "random");
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0);
+    let mut child = command.spawn().ok()?;
+    let end = wait_for(&mut child, Some(timeout));
+    // The program may have left processes behind.
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _it_may_be_gone = kill_process_group(group, Signal::KILL);
+    }
+    end
+}
+
 /// Returns the command, without input or output; `None` if the system has no interpreter to start.
 fn command(system: &(impl Target + ?Sized), arguments: &[&OsStr]) -> Option<Command> {
     let (program, folder) = system.process_context()?;
@@ -57,9 +86,13 @@ fn command(system: &(impl Target + ?Sized), arguments: &[&OsStr]) -> Option<Comm
     Some(command)
 }
 
-/// Waits for a command, and kills it after the timeout or on Ctrl-C.
+/// Runs a command, and kills it after the timeout or on Ctrl-C.
 fn wait(mut command: Command, timeout: Option<Duration>) -> Option<ProcessEnd> {
-    let mut child = command.spawn().ok()?;
+    wait_for(&mut command.spawn().ok()?, timeout)
+}
+
+/// Waits for a process, and kills it after the timeout or on Ctrl-C.
+fn wait_for(child: &mut Child, timeout: Option<Duration>) -> Option<ProcessEnd> {
     let started = Instant::now();
     loop {
         let is_late = timeout.is_some_and(|timeout| started.elapsed() >= timeout);

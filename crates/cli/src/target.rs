@@ -5,6 +5,7 @@ mod logged;
 mod remote;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use testwright_campaign::SentName;
 use testwright_core::{ActionId, Covered, Error, Failure, TargetId, Test};
@@ -15,6 +16,7 @@ use testwright_python::{
 
 use crate::coverage::TargetLocations;
 use crate::files::TextFile;
+use crate::unit_test::UnitTestDraft;
 
 pub(crate) use remote::RemoteTarget;
 
@@ -104,19 +106,19 @@ pub(crate) trait Target: Covered {
         _test: &Test,
         _title: &str,
         _file: &Path,
-    ) -> Option<Result<String, Error>> {
+    ) -> Option<Result<UnitTestDraft, Error>> {
         None
     }
 
-    /// Renders a test whose last step ends the process as a unit test. Returns `None` if the target
-    /// never has unit tests.
+    /// Renders a test whose last step ends the process, or does not end within a limit, as a unit
+    /// test. Returns `None` if the target never has unit tests.
     fn unit_test_of_crash(
         &mut self,
         _test: &Test,
-        _failure: &Failure,
+        _failure: (&Failure, Duration),
         _title: &str,
         _file: &Path,
-    ) -> Option<Result<String, Error>> {
+    ) -> Option<Result<UnitTestDraft, Error>> {
         None
     }
 
@@ -264,18 +266,21 @@ impl Target for PythonSystem<'_> {
         test: &Test,
         title: &str,
         file: &Path,
-    ) -> Option<Result<String, Error>> {
-        Some(self.standalone(test, StandaloneStyle::Pytest, title, Some(file)))
+    ) -> Option<Result<UnitTestDraft, Error>> {
+        let forms = self.standalone(test, StandaloneStyle::Pytest, title, Some(file));
+        Some(forms.map(|(forms, _)| draft(self, forms, None)))
     }
 
     fn unit_test_of_crash(
         &mut self,
         test: &Test,
-        failure: &Failure,
+        (failure, limit): (&Failure, Duration),
         title: &str,
         file: &Path,
-    ) -> Option<Result<String, Error>> {
-        Some(self.standalone_of_crash(test, failure, StandaloneStyle::Pytest, title, Some(file)))
+    ) -> Option<Result<UnitTestDraft, Error>> {
+        let style = (StandaloneStyle::Pytest, limit);
+        let forms = self.standalone_of_crash(test, failure, style, title, Some(file));
+        Some(forms.map(|forms| draft(self, forms, Some(limit))))
     }
 
     fn file(&self) -> Option<&Path> {
@@ -284,5 +289,14 @@ impl Target for PythonSystem<'_> {
 
     fn process_context(&self) -> Option<(PathBuf, PathBuf)> {
         Some((self.executable()?, self.folder()?))
+    }
+}
+
+/// Returns the draft of a unit test of a harness.
+fn draft(system: &PythonSystem<'_>, forms: Vec<String>, limit: Option<Duration>) -> UnitTestDraft {
+    UnitTestDraft {
+        forms,
+        limit,
+        process_context: Target::process_context(system),
     }
 }

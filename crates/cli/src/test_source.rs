@@ -1,64 +1,227 @@
-//! Finds the harness or the models that saved tests were made from: those that the user names, else
-//! those in the tests' notes.
+//! The setup of saved tests: the harness or the models, the stepper, the scenarios and the options
+//! that tests were made with.
+//!
+//! [`TestSetup::notes`] writes it into tests, and [`TestSetup::restore`] reads it from them. What
+//! the user names on the command line wins. A test may come from a stranger, so a note can only
+//! name files beside the test or above it, and options from a fixed list.
 
-use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use testwright_core::{Error, saved};
+use testwright_python::{Options, OutputMode};
 
+use crate::commands::{StepperArgument, SystemArguments};
 use crate::files::TextFile;
 use crate::load;
 use crate::source::{SystemSource, is_model};
 
-/// The advice if there is none, or more than one.
+/// The advice if there is no harness, or more than one.
 const NAME_ONE: &str = "name the harness, or the model, with `--harness FILE`";
 
-/// The option of all commands that work with saved tests.
-#[derive(clap::Args)]
-pub(crate) struct HarnessArgument {
+/// The options of all commands that work with saved tests.
+#[derive(Clone, clap::Args)]
+pub(crate) struct TestSetup {
     /// Harness or model of the tests; repeatable for models [default: as noted in the tests]
     #[arg(long, value_name = "FILE")]
     harness: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) stepper: StepperArgument,
+
+    #[command(flatten)]
+    pub(crate) system: SystemArguments,
 }
 
-impl HarnessArgument {
+impl TestSetup {
     /// Returns true if a harness or model was named.
-    pub(crate) fn is_given(&self) -> bool {
+    pub(crate) fn names_harness(&self) -> bool {
         !self.harness.is_empty()
     }
 
-    /// Returns the source of these tests. A folder stands for the tests in it and below.
-    pub(crate) fn find_source(&self, tests: &[PathBuf]) -> Result<SystemSource, Error> {
-        if self.is_given() {
-            return SystemSource::from_names(&self.harness);
+    /// Returns the harness or the models of these tests, and adopts the options that they note. A
+    /// folder stands for the tests in it and below.
+    pub(crate) fn restore(&mut self, tests: &[PathBuf]) -> Result<SystemSource, Error> {
+        let mut given = None;
+        if self.names_harness() {
+            given = Some(SystemSource::from_names(&self.harness)?);
         }
-        let mut found = BTreeSet::new();
-        for file in load::test_files(tests)? {
-            found.insert(noted_source(&file)?);
+        if tests.is_empty()
+            && let Some(source) = given
+        {
+            return Ok(source);
         }
-        let mut found = found.into_iter();
-        match (found.next(), found.next()) {
-            (Some(source), None) => Ok(source),
-            (Some(one), Some(other)) => {
-                let (one, other) = (one.display_name(), other.display_name());
-                let message =
-                    format!("the tests belong to different harnesses, `{one}` and `{other}`");
-                Err(Error::new(message).with_help(NAME_ONE))
+        let files = load::test_files(tests)?;
+        restore(given, &mut self.stepper, &mut self.system, &files)
+    }
+
+    /// Returns the options for starting the system.
+    pub(crate) fn options(
+        &self,
+        source: &SystemSource,
+        output: OutputMode,
+    ) -> Result<Options, Error> {
+        let options = self.system.options_for(source, output)?;
+        self.stepper
+            .apply_to(options, source, self.system.step_timeout)
+    }
+
+    /// Returns true if properties are checked.
+    pub(crate) fn check(&self) -> bool {
+        self.system.check()
+    }
+
+    /// Returns the notes for tests that are written.
+    pub(crate) fn notes(&self, source: &SystemSource) -> Vec<(String, String)> {
+        notes(source, &self.stepper, &self.system)
+    }
+}
+
+/// Returns the notes of a saved test from which its setup can be restored.
+pub(crate) fn notes(
+    source: &SystemSource,
+    stepper: &StepperArgument,
+    system: &SystemArguments,
+) -> Vec<(String, String)> {
+    let note = |name: &str, value: String| (name.to_owned(), value);
+    let mut notes = source.notes();
+    notes.extend(stepper.name().map(|name| note("stepper", name)));
+    let scenarios = system.scenario.iter().cloned();
+    notes.extend(scenarios.map(|name| note("scenario", name)));
+    let options = system.noted_options().join(" ");
+    notes.extend((!options.is_empty()).then(|| note("options", options)));
+    notes
+}
+
+/// Restores the setup of tests, and returns their source. What is `given`, or in `stepper` and
+/// `system` already, is not looked for in the tests.
+///
+/// Fails if two tests have different setups: one call runs one system.
+pub(crate) fn restore(
+    given: Option<SystemSource>,
+    stepper: &mut StepperArgument,
+    system: &mut SystemArguments,
+    files: &[TextFile],
+) -> Result<SystemSource, Error> {
+    let mut first: Option<(&TextFile, NotedSetup)> = None;
+    for file in files {
+        let noted = NotedSetup::read(file, given.as_ref(), stepper, system)?;
+        match &first {
+            None => first = Some((file, noted)),
+            Some((before, setup)) => setup.expect_same(before, file, &noted)?,
+        }
+    }
+    let Some((file, noted)) = first else {
+        return Err(Error::new("there are no tests").with_help(NAME_ONE));
+    };
+    if noted.stepper.name().is_some() && stepper.name().is_none() && !noted.source.is_models() {
+        let message = format!(
+            "the test `{}` notes a stepper, but `{}` is a harness",
+            file.name,
+            noted.source.display_name()
+        );
+        let help = "only models have steppers: name the models with `--harness FILE`";
+        return Err(Error::new(message).with_help(help));
+    }
+    *stepper = noted.stepper;
+    *system = noted.system;
+    Ok(noted.source)
+}
+
+/// The setup of one test: what the user has given, completed by the notes of the test.
+struct NotedSetup {
+    source: SystemSource,
+    stepper: StepperArgument,
+    system: SystemArguments,
+}
+
+impl NotedSetup {
+    /// Reads the notes of a test.
+    fn read(
+        file: &TextFile,
+        given: Option<&SystemSource>,
+        stepper: &StepperArgument,
+        system: &SystemArguments,
+    ) -> Result<NotedSetup, Error> {
+        let notes = saved::notes(&file.text);
+        let noted = |wanted: &str| -> Vec<&str> {
+            let found = notes.iter().filter(|(name, _)| name == wanted);
+            found.map(|(_, value)| value.as_str()).collect()
+        };
+        let source = match given {
+            Some(source) => source.clone(),
+            None => noted_source(file, &noted("harness"))?,
+        };
+        let mut setup = NotedSetup {
+            source,
+            stepper: stepper.clone(),
+            system: system.clone(),
+        };
+        if let (None, Some(name)) = (stepper.name(), noted("stepper").first()) {
+            let found = noted_module(file, "stepper", name)?;
+            setup.stepper.set(found);
+        }
+        if system.scenario.is_empty() {
+            for name in noted("scenario") {
+                let found = noted_module(file, "scenario", name)?;
+                setup.system.scenario.push(found);
             }
-            (None, _) => Err(Error::new("there are no tests").with_help(NAME_ONE)),
         }
+        for options in noted("options") {
+            let unknown = setup.system.adopt(options);
+            unknown.map_err(|word| {
+                let message = format!("the test `{}` notes an unknown option `{word}`", file.name);
+                Error::new(message)
+                    .with_help("correct the line that begins with `# options:` in the test")
+            })?;
+        }
+        Ok(setup)
+    }
+
+    /// Fails if another test has a different setup.
+    fn expect_same(
+        &self,
+        file: &TextFile,
+        other_file: &TextFile,
+        other: &NotedSetup,
+    ) -> Result<(), Error> {
+        if self.source != other.source {
+            let (one, other) = (self.source.display_name(), other.source.display_name());
+            let message = format!("the tests belong to different harnesses, `{one}` and `{other}`");
+            return Err(Error::new(message).with_help(NAME_ONE));
+        }
+        let refuse = |what: &str, [one, other]: [String; 2], help: &str| {
+            let text = |words: String| match words.trim() {
+                "" => "none".to_owned(),
+                words => format!("`{words}`"),
+            };
+            let message = format!(
+                "the tests were made with different {what}: {} in `{}`, {} in `{}`",
+                text(one),
+                file.name,
+                text(other),
+                other_file.name
+            );
+            Err(Error::new(message).with_help(help))
+        };
+        let steppers = [&self.stepper, &other.stepper].map(|one| one.name().unwrap_or_default());
+        if steppers[0] != steppers[1] {
+            let help = "run them in separate calls, or name one with `--stepper MODULE`";
+            return refuse("steppers", steppers, help);
+        }
+        let options = [&self.system, &other.system].map(|one| one.to_args().join(" "));
+        if options[0] != options[1] {
+            return refuse("options", options, "run them in separate calls");
+        }
+        Ok(())
     }
 }
 
 /// Returns the source that a test notes. A test without a note belongs to the only harness in the
 /// nearest folder.
-fn noted_source(file: &TextFile) -> Result<SystemSource, Error> {
-    let notes = saved::notes(&file.text);
-    let noted = notes.iter().filter(|(key, _)| key == "harness");
-    let noted: Vec<&str> = noted.map(|(_, noted)| noted.as_str()).collect();
+fn noted_source(file: &TextFile, noted: &[&str]) -> Result<SystemSource, Error> {
     let name = &file.name;
     let mut found = Vec::new();
-    for noted in &noted {
+    for noted in noted {
         let path = find_upwards(&file.path, |folder| find_noted(folder, Path::new(noted)));
         found.push(path.ok_or_else(|| {
             let kind = if is_model(Path::new(noted)) {
@@ -81,6 +244,23 @@ fn noted_source(file: &TextFile) -> Result<SystemSource, Error> {
     SystemSource::from_names(&found)
 }
 
+/// Finds the file of a stepper or scenario that a test notes, and returns its path.
+fn noted_module(file: &TextFile, kind: &str, noted: &str) -> Result<String, Error> {
+    let in_package = PathBuf::from(format!("{}.py", noted.replace('.', "/")));
+    let wanted = if noted.ends_with(".py") {
+        PathBuf::from(noted)
+    } else {
+        in_package
+    };
+    let found = find_upwards(&file.path, |folder| find_noted(folder, &wanted));
+    let found = found.ok_or_else(|| {
+        let name = &file.name;
+        let message = format!("there is no {kind} `{noted}` beside the test `{name}` or above it");
+        Error::new(message).with_help(format!("name the {kind} with `--{kind} MODULE`"))
+    })?;
+    Ok(found.display().to_string())
+}
+
 /// Searches the folder of a file, then the folder above it, and so on.
 fn find_upwards(file: &Path, find: impl Fn(&Path) -> Option<PathBuf>) -> Option<PathBuf> {
     // Relative paths first, because they are shown to the user.
@@ -92,7 +272,7 @@ fn find_upwards(file: &Path, find: impl Fn(&Path) -> Option<PathBuf>) -> Option<
 }
 
 /// Finds a noted harness in a folder, by its path when the test was made or just by its name. A
-/// test may come from a stranger, so no other folder is searched.
+/// test may come from someone else, so no other folder is searched.
 fn find_noted(folder: &Path, noted: &Path) -> Option<PathBuf> {
     let is_below = noted
         .components()

@@ -117,10 +117,7 @@ pub(crate) fn line(status: &CampaignStatus<'_>) -> String {
         tests(status),
         quantity::format_count(status.steps, "step"),
         rate(status.steps_per_second),
-        match status.failures.len() as u64 {
-            0 => "no failures".to_owned(),
-            number => quantity::format_count(number, "failure"),
-        },
+        quantity::format_count(status.failures.len() as u64, "failure"),
     ];
     words.extend(crashes(status));
     words.extend(

@@ -6,12 +6,16 @@
 //! ([`search`]), simplifies a failing test, or serves its system step by step to a supervisor that
 //! expects it to die ([`reduce`]).
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use testwright_campaign::{ResourceLimits, SentError, SentFailure, SentName, SentTest};
+use testwright_core::analyse::culprit::Culprit;
 
 use crate::files::TextFile;
+use crate::unit_test::UnitTestDraft;
 
 pub(crate) mod actions;
 pub(crate) mod process;
@@ -31,7 +35,7 @@ pub(crate) struct WorkerSetup {
     limits: ResourceLimits,
     /// The width of the terminal, for messages.
     width: usize,
-    /// True if the terminal understands colours.
+    /// True if the terminal understands colors.
     colour: bool,
 }
 
@@ -87,6 +91,11 @@ pub(crate) enum WorkerTask {
         test: SentTest,
         failure: SentFailure,
     },
+    /// Find the identity of the bug that a failing test shows.
+    Identify {
+        test: SentTest,
+        failure: SentFailure,
+    },
     /// Run a saved test.
     Replay { text: String },
     /// Write a test as a file for pytest.
@@ -96,6 +105,8 @@ pub(crate) enum WorkerTask {
         fatal: Option<SentFailure>,
         title: String,
         file: PathBuf,
+        /// The time limit of a file for steps that may not end.
+        limit: Duration,
     },
 }
 
@@ -123,6 +134,8 @@ pub(crate) enum WorkerReport {
     ActionNamed(SentName),
     /// Code that was reached for the first time.
     CoverageReached(ReachedCode),
+    /// A step of each line of the harness from which no test had taken an action before.
+    LinesTaken(SentTest),
     /// A test that ended.
     TestFinished {
         number: u64,
@@ -146,6 +159,8 @@ pub(crate) enum WorkerReport {
         is_idle: bool,
         problems: Vec<SentProblem>,
         error: Option<SentError>,
+        /// The error is a mistake of the harness, which a fresh process would not change.
+        is_mistake: bool,
     },
     /// A simpler test that fails in the same way.
     Simplified {
@@ -157,17 +172,56 @@ pub(crate) enum WorkerReport {
     },
     /// The test does not fail in the same way here. Contains its other failure, if it fails at all.
     NotReproduced(Option<SentFailure>),
+    /// The step that is to blame for a failure, if there is one.
+    Identified(Option<SentCulprit>),
     /// The result of a replay: the test, and its failure if it fails.
     Replayed {
         test: SentTest,
         failure: Option<SentFailure>,
     },
     /// The text of a unit test.
-    UnitTest(String),
+    UnitTest(UnitTestDraft),
     /// This kind of system has no unit tests.
     NoUnitTest,
     /// The task cannot be done.
     Impossible(SentError),
+}
+
+/// A [`Culprit`], in a form that can be sent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SentCulprit {
+    position: usize,
+    text: String,
+    shape: String,
+    lines: BTreeSet<String>,
+    evidence: BTreeSet<String>,
+    is_earlier: bool,
+}
+
+impl From<Culprit> for SentCulprit {
+    fn from(culprit: Culprit) -> SentCulprit {
+        SentCulprit {
+            position: culprit.position,
+            text: culprit.text,
+            shape: culprit.shape,
+            lines: culprit.lines,
+            evidence: culprit.evidence,
+            is_earlier: culprit.is_earlier,
+        }
+    }
+}
+
+impl From<SentCulprit> for Culprit {
+    fn from(sent: SentCulprit) -> Culprit {
+        Culprit {
+            position: sent.position,
+            text: sent.text,
+            shape: sent.shape,
+            lines: sent.lines,
+            evidence: sent.evidence,
+            is_earlier: sent.is_earlier,
+        }
+    }
 }
 
 /// The code that a test reached for the first time.

@@ -5,5 +5,6 @@ mod crate_order;
 mod files;
 mod map;
 mod outside;
+mod spelling;
 mod test_programs;
 mod words;

@@ -54,7 +54,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(actions in 1u64..100_000, seeds in prop::collection::vec(any::<u64>(), 0..20)) {
+        fn positions_survive_a_round_trip(actions in 1u64..100_000, seeds in prop::collection::vec(any::<u64>(), 0..20)) {
             let positions: Vec<u64> = seeds.iter().map(|seed| seed % actions).collect();
             let data = write(positions.iter().copied(), width(actions));
             prop_assert_eq!(read(&data, width(actions), actions).collect::<Vec<_>>(), positions);

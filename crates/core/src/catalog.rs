@@ -193,7 +193,7 @@ pub struct Catalog {
     total: u64,
 }
 
-/// The error that a catalogue has more actions than can be numbered.
+/// The error that a catalog has more actions than can be numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyActions {
     /// The template that passed the limit.
@@ -209,7 +209,7 @@ impl fmt::Display for TooManyActions {
 impl std::error::Error for TooManyActions {}
 
 impl Catalog {
-    /// The maximum number of actions in a catalogue. Products of weights still fit into 64 bits far
+    /// The maximum number of actions in a catalog. Products of weights still fit into 64 bits far
     /// above it.
     pub const LIMIT: u64 = 1 << 48;
 
@@ -405,12 +405,12 @@ impl Catalog {
     /// Returns the template of an action.
     ///
     /// # Panics
-    /// If the id is not one of this catalogue.
+    /// If the id is not one of this catalog.
     #[inline]
     pub fn template_of(&self, action: ActionId) -> TemplateId {
         assert!(
             action.0 < self.end(),
-            "action {} is not in this catalogue",
+            "action {} is not in this catalog",
             action.0
         );
         TemplateId(self.starts.partition_point(|start| *start <= action.0) - 1)
@@ -601,7 +601,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_limit() {
+    fn too_many_actions_are_refused() {
         let axis = || {
             Axis::Choice(ChoiceValues::Integers {
                 first: i64::MIN,

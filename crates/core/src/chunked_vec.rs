@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_a_list() {
+    fn chunked_vectors_behave_like_lists() {
         let mut chunks = ChunkedVec::new();
         for number in 0..3 * CHUNK {
             chunks.push(number);

@@ -131,7 +131,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_behaves_as_a_set(left in prop::collection::vec(0u32..300, 0..40), right in prop::collection::vec(0u32..300, 0..40)) {
+        fn coverage_behaves_like_a_set(left in prop::collection::vec(0u32..300, 0..40), right in prop::collection::vec(0u32..300, 0..40)) {
             let coverage = |ids: &[u32]| ids.iter().copied().map(TargetId).collect::<Coverage>();
             let set = |ids: &[u32]| ids.iter().copied().collect::<BTreeSet<u32>>();
             let plain = |coverage: &Coverage| coverage.iter().map(|target| target.0).collect::<BTreeSet<u32>>();

@@ -35,3 +35,37 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Describes an error of the operating system for people: in lower case and without its number.
+pub fn describe_os_error(error: &impl fmt::Display) -> String {
+    let text = error.to_string();
+    let text = match text.split_once(" (os error ") {
+        Some((before, after)) => {
+            let after = after.split_once(')').map_or("", |(_, after)| after);
+            format!("{before}{after}")
+        }
+        None => text,
+    };
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map(|first| first.to_lowercase().chain(letters).collect())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_operating_system_have_no_number() {
+        let described = |text: &str| describe_os_error(&text);
+        assert_eq!(described("File too large (os error 27)"), "file too large");
+        assert_eq!(
+            described("Is a directory (os error 21) at path \"/x\""),
+            "is a directory at path \"/x\""
+        );
+        assert_eq!(described("Äh"), "äh");
+        assert_eq!(described(""), "");
+    }
+}

@@ -48,9 +48,11 @@
 
 use std::convert::Infallible;
 
+use crate::verdict::Caveat;
 use crate::{ActionId, Equivalence, Error, Failure, Fingerprint, Snapshot, System, Test};
 
 mod backtrack;
+mod confirmation;
 mod exploration;
 mod frontier;
 mod links;
@@ -77,7 +79,7 @@ pub enum SearchOrder {
     BestFirst,
 }
 
-/// The behaviour when no more states can be remembered.
+/// The behavior when no more states can be remembered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhenFull {
     /// End the exploration.
@@ -127,7 +129,7 @@ pub struct ExploreOptions {
     /// watcher](ExploreWatcher::bytes). Snapshots are not counted, since only the system knows
     /// their size.
     pub max_bytes: Option<usize>,
-    /// The behaviour when the limit of states or bytes is reached.
+    /// The behavior when the limit of states or bytes is reached.
     pub when_full: WhenFull,
     /// The way to return to states; `None` lets [`Explorer::probe`] choose.
     pub backtracking: Option<Backtracking>,
@@ -271,6 +273,7 @@ pub struct Explorer<'s, S: ?Sized, K = Infallible> {
     system: &'s mut S,
     snapshots: Option<SnapshotFns<S, K>>,
     fingerprint: Option<FingerprintFn<S>>,
+    caveats: Option<fn(&S) -> Vec<Caveat>>,
 }
 
 /// A function that fingerprints the current state.
@@ -283,13 +286,14 @@ struct SnapshotFns<S: ?Sized, K> {
 }
 
 impl<'s, S: System + ?Sized> Explorer<'s, S> {
-    /// Creates an explorer without optional capabilities: no state is recognised, and states are
+    /// Creates an explorer without optional capabilities: no state is recognized, and states are
     /// reached by replay.
     pub fn new(system: &'s mut S) -> Explorer<'s, S> {
         Explorer {
             system,
             snapshots: None,
             fingerprint: None,
+            caveats: None,
         }
     }
 
@@ -305,17 +309,19 @@ impl<'s, S: System + ?Sized> Explorer<'s, S> {
                 restore: S::restore,
             }),
             fingerprint: self.fingerprint,
+            caveats: self.caveats,
         }
     }
 }
 
 impl<S: System + ?Sized, K> Explorer<'_, S, K> {
-    /// Enables fingerprints, so that states are recognised.
+    /// Enables fingerprints, so that states are recognized.
     pub fn with_fingerprints(mut self) -> Self
     where
         S: Fingerprint,
     {
         self.fingerprint = Some(S::fingerprint);
+        self.caveats = Some(S::caveats);
         self
     }
 

@@ -78,6 +78,7 @@ mod test_run;
 #[cfg(test)]
 mod testing;
 mod uniform;
+mod untaken;
 
 pub use auto::{ArmReport, Auto};
 pub use borrowing::BorrowingStrategy;
@@ -94,6 +95,7 @@ pub use strategy::{Strategy, TestStart};
 pub use swarm::{Swarm, SwarmOptions};
 use test_run::{SearchControl, TestEnd, TestGenerator};
 pub use uniform::Uniform;
+pub use untaken::UntakenTemplates;
 
 /// Options of a search for failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,9 +179,9 @@ pub trait SearchWatcher<S: ?Sized> {
         ControlFlow::Continue(())
     }
 
-    /// Called for the test that was running when the search ended, with the targets it touched for
-    /// the first time, if the strategy measures them.
-    fn test_interrupted(&mut self, _system: &S, _new: &[TargetId]) {}
+    /// Called for the test that was running when the search ended, with its steps and the targets it
+    /// touched for the first time, if the strategy measures them.
+    fn test_interrupted(&mut self, _system: &S, _steps: &[Step], _new: &[TargetId]) {}
 
     /// Called for each failure. The system may be used, for instance to reduce the test. The search
     /// resets it before it continues.
@@ -232,7 +234,8 @@ pub fn search_with<S: System + ?Sized, T: Strategy<S> + ?Sized>(
             }
         })?;
         if matches!(end, TestEnd::Stopped) {
-            watcher.test_interrupted(generator.system, generator.strategy.new_targets());
+            let (steps, new) = (&generator.test.steps, generator.strategy.new_targets());
+            watcher.test_interrupted(generator.system, steps, new);
             stopped = true;
             break;
         }

@@ -15,14 +15,14 @@ use crate::{
     ActionId, Equivalence, Fingerprint, Outcome, Random, Snapshot, System, TemplateId, TemplateSet,
 };
 
-/// The largest catalogue for which the enabled actions are listed and compared one by one.
-const FEW_ACTIONS: u64 = 5_000;
+/// The largest catalog for which the enabled actions are listed and compared one by one.
+const MAX_LISTED_ACTIONS: u64 = 5_000;
 
 /// The number of calls of [`System::pick`] in the fairness check.
-const DRAWS: u64 = 2_000;
+const FAIRNESS_DRAWS: u64 = 2_000;
 
 /// The number of groups into which the enabled actions are divided for that check.
-const GROUPS: u64 = 20;
+const FAIRNESS_GROUPS: u64 = 20;
 
 /// The maximum length of a random run.
 const RUN_LENGTH: usize = 40;
@@ -50,7 +50,7 @@ pub fn check_laws<S: System + ?Sized>(
     let mut left = steps;
     while left > 0 {
         let run = random_run(system, &mut random, left.min(RUN_LENGTH))?;
-        repeat_run(system, &run)?;
+        check_repeated_run(system, &run)?;
         // A run that deadlocks at once would never use up the steps.
         left -= run.steps_taken.len().max(1).min(left);
     }
@@ -68,15 +68,15 @@ struct ObservedStep {
 /// A random run of a system.
 struct ObservedRun {
     steps_taken: Vec<ObservedStep>,
-    end: EnabledList,
+    enabled_at_end: EnabledList,
 }
 
 /// The enabled actions; `None` if there are too many to list.
 type EnabledList = Option<Vec<ActionId>>;
 
 /// Lists the enabled actions, and checks the list against [`System::is_enabled`].
-fn list_enabled<S: System + ?Sized>(system: &mut S) -> Result<EnabledList, String> {
-    if system.actions().len() > FEW_ACTIONS {
+fn check_and_list_enabled<S: System + ?Sized>(system: &mut S) -> Result<EnabledList, String> {
+    if system.actions().len() > MAX_LISTED_ACTIONS {
         return Ok(None);
     }
     let enabled = system.enabled();
@@ -144,7 +144,7 @@ pub fn check_fingerprint_laws<S: Fingerprint + ?Sized>(
     let mut left = steps;
     while left > 0 {
         reset(system)?;
-        let mut visited = vec![(None, seen.observe(system)?)];
+        let mut visited = vec![(None, seen.check_current_state(system)?)];
         while visited.len() <= left.min(RUN_LENGTH) {
             let Some(action) = system.pick(&mut random) else {
                 break;
@@ -152,14 +152,14 @@ pub fn check_fingerprint_laws<S: Fingerprint + ?Sized>(
             if !matches!(system.step(action), Outcome::Passed | Outcome::Expected) {
                 break;
             }
-            visited.push((Some(action), seen.observe(system)?));
+            visited.push((Some(action), seen.check_current_state(system)?));
         }
         reset(system)?;
         for (action, fingerprint) in &visited {
             if let Some(action) = *action {
                 system.step(action);
             }
-            if seen.observe(system)? != *fingerprint {
+            if seen.check_current_state(system)? != *fingerprint {
                 return Err(
                     "after a reset, the same actions lead to another fingerprint".to_owned(),
                 );
@@ -174,7 +174,7 @@ pub fn check_fingerprint_laws<S: Fingerprint + ?Sized>(
 #[derive(Default)]
 struct SeenStates {
     /// By exact fingerprint: the enabled actions, and the fingerprint up to renaming.
-    equal: FxHashMap<u128, (Vec<ActionId>, u128)>,
+    by_exact_fingerprint: FxHashMap<u128, (Vec<ActionId>, u128)>,
     /// By fingerprint up to renaming: the number of enabled actions.
     up_to_renaming: FxHashMap<u128, usize>,
 }
@@ -182,7 +182,10 @@ struct SeenStates {
 impl SeenStates {
     /// Returns the fingerprint of the current state, after comparing the state with those seen
     /// before.
-    fn observe<S: Fingerprint + ?Sized>(&mut self, system: &mut S) -> Result<u128, String> {
+    fn check_current_state<S: Fingerprint + ?Sized>(
+        &mut self,
+        system: &mut S,
+    ) -> Result<u128, String> {
         let enabled = system.enabled();
         let query = |system: &mut S, equivalence| {
             let problem = |error| format!("fingerprint() gave an error: {error}");
@@ -199,7 +202,7 @@ impl SeenStates {
         }
         let count = enabled.len();
         let known = self
-            .equal
+            .by_exact_fingerprint
             .entry(equal)
             .or_insert((enabled.clone(), up_to_renaming));
         if known.0 != enabled {
@@ -234,7 +237,7 @@ fn random_run<S: System + ?Sized>(
     // Fairness is checked once in each run, at a random step.
     let fairness_step = random.below(steps as u64) as usize;
     for number in 0..steps {
-        let before = list_enabled(system)?;
+        let before = check_and_list_enabled(system)?;
         let mut same_random = random.clone();
         let picked = system.pick(random);
         if system.pick(&mut same_random) != picked {
@@ -254,37 +257,40 @@ fn random_run<S: System + ?Sized>(
             check_fairness(enabled, "pick()", &mut || system.pick(random))?;
             check_pick_among(system, random, enabled)?;
         }
-        if list_enabled(system)? != before {
+        if check_and_list_enabled(system)? != before {
             return Err("pick() changed what is enabled".to_owned());
         }
         let outcome = system.step(action);
         let check = check_twice(system, &outcome)?;
         let failed = |outcome: &Outcome| matches!(outcome, Outcome::Failed(_));
-        let end = failed(&outcome) || check.as_ref().is_some_and(failed);
+        let has_failed = failed(&outcome) || check.as_ref().is_some_and(failed);
         steps_taken.push(ObservedStep {
             before,
             action,
             outcome,
             check,
         });
-        if end {
+        if has_failed {
             return Ok(ObservedRun {
                 steps_taken,
-                end: None,
+                enabled_at_end: None,
             });
         }
     }
-    let end = list_enabled(system)?;
-    Ok(ObservedRun { steps_taken, end })
+    let enabled_at_end = check_and_list_enabled(system)?;
+    Ok(ObservedRun {
+        steps_taken,
+        enabled_at_end,
+    })
 }
 
 /// Takes the steps of a run again and compares.
-fn repeat_run<S: System + ?Sized>(system: &mut S, run: &ObservedRun) -> Result<(), String> {
+fn check_repeated_run<S: System + ?Sized>(system: &mut S, run: &ObservedRun) -> Result<(), String> {
     reset(system)?;
     for (number, old) in run.steps_taken.iter().enumerate() {
         let text = system.actions().text(old.action);
         let index = format!("step {} (`{text}`) after a reset", number + 1);
-        if list_enabled(system)? != old.before {
+        if check_and_list_enabled(system)? != old.before {
             return Err(format!(
                 "before {index}, other actions are enabled the second time"
             ));
@@ -312,7 +318,7 @@ fn repeat_run<S: System + ?Sized>(system: &mut S, run: &ObservedRun) -> Result<(
             ));
         }
     }
-    if run.end.is_some() && list_enabled(system)? != run.end {
+    if run.enabled_at_end.is_some() && check_and_list_enabled(system)? != run.enabled_at_end {
         return Err("at the end of a run, other actions are enabled the second time".to_owned());
     }
     Ok(())
@@ -328,7 +334,7 @@ fn check_twice<S: System + ?Sized>(
         Outcome::Interrupted => return Err("interrupted".to_owned()),
         Outcome::Passed | Outcome::Expected => {}
     }
-    let before = list_enabled(system)?;
+    let before = check_and_list_enabled(system)?;
     let first = system.check();
     if first == Outcome::Interrupted {
         return Err("interrupted".to_owned());
@@ -340,7 +346,7 @@ fn check_twice<S: System + ?Sized>(
     if !same_outcome(&first, &second) {
         return Err(format!("check() gave {first:?}, then {second:?}"));
     }
-    if list_enabled(system)? != before {
+    if check_and_list_enabled(system)? != before {
         return Err("check() changed what is enabled".to_owned());
     }
     Ok(Some(first))
@@ -393,13 +399,13 @@ fn check_fairness(
     pick: &mut dyn FnMut() -> Option<ActionId>,
 ) -> Result<(), String> {
     let count = enabled.len() as u64;
-    let groups = count.min(GROUPS);
+    let groups = count.min(FAIRNESS_GROUPS);
     let mut drawn = vec![0u64; groups as usize];
     let mut members = vec![0u64; groups as usize];
     for index in 0..count {
         members[(index * groups / count) as usize] += 1;
     }
-    for _ in 0..DRAWS {
+    for _ in 0..FAIRNESS_DRAWS {
         let picked = pick();
         let index = picked.and_then(|action| enabled.binary_search(&action).ok());
         let Some(index) = index else {
@@ -413,15 +419,15 @@ fn check_fairness(
         .iter()
         .zip(&members)
         .map(|(drawn, members)| {
-            let expected = (DRAWS * members) as f64 / count as f64;
+            let expected = (FAIRNESS_DRAWS * members) as f64 / count as f64;
             (*drawn as f64 - expected).powi(2) / expected
         })
         .sum();
-    let freedom = (groups - 1) as f64;
-    let bound = freedom + 8.0 * (2.0 * freedom).sqrt() + 20.0;
+    let degrees_of_freedom = (groups - 1) as f64;
+    let bound = degrees_of_freedom + 8.0 * (2.0 * degrees_of_freedom).sqrt() + 20.0;
     if distance > bound {
         return Err(format!(
-            "{name} is not fair: in {DRAWS} draws from {count} enabled actions, groups of equal size came up {drawn:?} times"
+            "{name} is not fair: in {FAIRNESS_DRAWS} draws from {count} enabled actions, groups of equal size came up {drawn:?} times"
         ));
     }
     Ok(())
@@ -446,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_toy_can_go_back() {
+    fn toys_keep_the_snapshot_laws() {
         super::check_snapshot_laws(&mut Stack::default(), 3, 200).unwrap();
         super::check_snapshot_laws(&mut Jugs::default(), 4, 200).unwrap();
         super::check_snapshot_laws(&mut Counters::new(50), 5, 200).unwrap();
@@ -525,7 +531,12 @@ mod tests {
 
     #[test]
     fn many_actions_are_supported() {
-        check_laws(&mut Rigged::new(|_, _| Some(ActionId(0)), 100_000), 1, 50).unwrap();
+        check_laws(
+            &mut CustomPick::new(|_, _| Some(ActionId(0)), 100_000),
+            1,
+            50,
+        )
+        .unwrap();
     }
 
     #[test]
@@ -538,10 +549,10 @@ mod tests {
     fn an_unfair_pick_is_found_out() {
         let greedy =
             |_: &mut u64, random: &mut Random| Some(ActionId(random.below(10).saturating_sub(1)));
-        let problem = check_laws(&mut Rigged::new(greedy, 9), 1, 50).unwrap_err();
+        let problem = check_laws(&mut CustomPick::new(greedy, 9), 1, 50).unwrap_err();
         assert!(problem.starts_with("pick() is not fair"), "{problem}");
         let constant = |_: &mut u64, _: &mut Random| Some(ActionId(3));
-        let problem = check_laws(&mut Rigged::new(constant, 9), 1, 50).unwrap_err();
+        let problem = check_laws(&mut CustomPick::new(constant, 9), 1, 50).unwrap_err();
         assert!(problem.starts_with("pick() is not fair"), "{problem}");
     }
 
@@ -577,27 +588,27 @@ mod tests {
 
     #[test]
     fn a_pick_that_gives_up_or_depends_on_more_than_chance_is_found_out() {
-        let problem = check_laws(&mut Rigged::new(|_, _| None, 9), 1, 50).unwrap_err();
+        let problem = check_laws(&mut CustomPick::new(|_, _| None, 9), 1, 50).unwrap_err();
         assert!(problem.starts_with("pick() gave nothing"), "{problem}");
         let turns = |turn: &mut u64, _: &mut Random| {
             *turn += 1;
             Some(ActionId(*turn % 9))
         };
-        let problem = check_laws(&mut Rigged::new(turns, 9), 1, 50).unwrap_err();
+        let problem = check_laws(&mut CustomPick::new(turns, 9), 1, 50).unwrap_err();
         assert!(problem.starts_with("pick() gave two answers"), "{problem}");
     }
 
     /// A system that does nothing, with a custom, possibly bad, `pick`.
-    struct Rigged<F> {
+    struct CustomPick<F> {
         actions: Catalog,
         pick: F,
         memory: u64,
     }
 
-    impl<F: FnMut(&mut u64, &mut Random) -> Option<ActionId>> Rigged<F> {
-        fn new(pick: F, count: u64) -> Rigged<F> {
+    impl<F: FnMut(&mut u64, &mut Random) -> Option<ActionId>> CustomPick<F> {
+        fn new(pick: F, count: u64) -> CustomPick<F> {
             let line = format!("do(<[1..{count}]>)");
-            Rigged {
+            CustomPick {
                 actions: crate::toys::catalog(&[], &[&line]),
                 pick,
                 memory: 0,
@@ -605,7 +616,7 @@ mod tests {
         }
     }
 
-    impl<F: FnMut(&mut u64, &mut Random) -> Option<ActionId>> System for Rigged<F> {
+    impl<F: FnMut(&mut u64, &mut Random) -> Option<ActionId>> System for CustomPick<F> {
         fn actions(&self) -> &Catalog {
             &self.actions
         }

@@ -60,6 +60,7 @@
 //!   it.
 //! - [`analyse`]: analyses of many tests together.
 //! - [`explore`]: visit every state, and prove that something does not exist.
+//! - [`verdict`]: the evidence and the limits of an answer.
 //!
 //! Three kinds of problems are never mixed: a [`Failure`] is a result, the system misbehaved; a
 //! [`saved::ReadProblem`] is a text that cannot be understood; an [`Error`] means that the work
@@ -82,18 +83,20 @@ mod random;
 pub mod replay;
 pub mod saved;
 pub mod shrink;
+pub mod spelling;
 mod system;
 mod test;
 pub mod toys;
 mod trace;
+pub mod verdict;
 
 pub use catalog::{
     ActionClasses, ActionId, Axis, Catalog, ChoiceValues, ClassId, PoolId, SlotPool, SlotRole,
     Template, TemplateId, TemplatePiece, TemplateSet, TooManyActions, text_distance,
 };
 pub use coverage::{Coverage, TargetId};
-pub use error::Error;
+pub use error::{Error, describe_os_error};
 pub use random::Random;
-pub use system::{Covered, Equivalence, Fingerprint, Snapshot, System};
+pub use system::{Covered, Equivalence, Examination, Fingerprint, Snapshot, System};
 pub use test::{Step, Test};
 pub use trace::{Failure, FailureKind, Outcome, Trace, TraceEvent};

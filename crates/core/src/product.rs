@@ -41,4 +41,6 @@ mod model;
 
 pub use compose::{BlockedAction, JointStep, Product};
 pub use interner::{Interner, NameId, StepLabel, ValueId, ValueText};
-pub use model::{BlockReason, Model, ModelError, ModelState, ModelStep, Phase, SourceError};
+pub use model::{
+    BlockReason, Model, ModelError, ModelNotices, ModelState, ModelStep, Phase, SourceError,
+};

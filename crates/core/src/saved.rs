@@ -66,7 +66,7 @@ pub struct SavedLine {
 pub enum SavedStep {
     /// Take one of these actions, which all have the text of the line. Never empty.
     Act {
-        /// The actions, in catalogue order.
+        /// The actions, in catalog order.
         candidates: Vec<ActionId>,
     },
     /// Reset the system and go on.
@@ -86,7 +86,7 @@ pub struct ReadProblem {
     pub text: String,
 }
 
-/// Returns the notes in the header of a saved test, without needing a catalogue; empty if there is
+/// Returns the notes in the header of a saved test, without needing a catalog; empty if there is
 /// no header.
 pub fn notes(text: &str) -> Vec<(String, String)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
@@ -608,7 +608,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_settled_is_not_run() {
+    fn resolving_a_settled_test_runs_nothing() {
         let mut safe = Safe::new(9, &[3, 1]);
         let test = read(safe.actions(), "press(1)").unwrap();
         // Pressed before, and not reset by resolving.

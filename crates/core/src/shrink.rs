@@ -24,7 +24,7 @@
 //!
 //! Accepted candidates must be smaller in a well-founded order, or shrinking would not end. For
 //! reduction that is the number of steps, and among tests of equal length the numbering of slots,
-//! which [alpha conversion](alpha_convert) brings into its normal form. Normalisation has a finer
+//! which [alpha conversion](alpha_convert) brings into its normal form. Normalization has a finer
 //! order, described [there](normalize).
 //!
 //! Passes that leave steps out come first, because they need few runs. Then come two passes that

@@ -1,5 +1,6 @@
 //! The central trait: anything that can be tested.
 
+use crate::verdict::Caveat;
 use crate::{
     ActionId, Catalog, Coverage, Error, Outcome, Random, TargetId, TemplateId, TemplateSet,
 };
@@ -83,6 +84,18 @@ pub trait System {
     /// Checks all invariants: [`Outcome::Passed`], [`Outcome::Failed`] or [`Outcome::Interrupted`].
     fn check(&mut self) -> Outcome;
 
+    /// Examines the current state, to find the step after which it went wrong. `None` if the system has
+    /// nothing but its actions to offer. Slow: meant for failing tests, not for a search.
+    fn examine(&mut self) -> Option<Examination> {
+        None
+    }
+
+    /// Takes an enabled action, and adds the lines of code that it executes to `lines`, if the system can
+    /// see them.
+    fn step_with_lines(&mut self, action: ActionId, _lines: &mut Vec<String>) -> Outcome {
+        self.step(action)
+    }
+
     /// Returns all enabled actions, in order. Takes time proportional to the number of actions:
     /// meant for exploration, not for random testing.
     fn enabled(&mut self) -> Vec<ActionId> {
@@ -91,6 +104,21 @@ pub trait System {
             .filter(|action| self.is_enabled(*action))
             .collect()
     }
+}
+
+/// The parts of a state that help to find the step that led to a failure
+/// ([`System::examine`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Examination {
+    /// Enabled actions whose result is checked: compared with a reference, or by a post-condition.
+    pub observers: Vec<ActionId>,
+    /// A key that tells states apart; `None` if there is none.
+    pub state: Option<u128>,
+    /// True if all values agree with those of the reference, false if one does not; `None` if there
+    /// is nothing to compare.
+    pub agrees_with_reference: Option<bool>,
+    /// The invariants that do not hold, each by the line that states it.
+    pub violations: Vec<String>,
 }
 
 /// A system that can return to an earlier state.
@@ -134,6 +162,12 @@ pub trait Fingerprint: System {
     /// Returns a short key of the current state. An error says which part of the state cannot be
     /// compared.
     fn fingerprint(&mut self, equivalence: Equivalence) -> Result<u128, Error>;
+
+    /// Returns what the fingerprints so far do not cover: parts of the system that cannot be seen, for
+    /// example.
+    fn caveats(&self) -> Vec<Caveat> {
+        Vec::new()
+    }
 }
 
 /// A system that measures its coverage: branches of the code under test, for example.

@@ -13,7 +13,7 @@
 //! | [`ToyMachine`] | states and steps between them, to be composed |
 //! | [`Watched`] | any of these, with copies and coverage |
 //!
-//! [`catalog`] makes a catalogue from a few lines that look like those of a harness.
+//! [`catalog`] makes a catalog from a few lines that look like those of a harness.
 
 mod buffer;
 mod counters;

@@ -149,6 +149,13 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Returns true if at least one action was taken.
+    pub fn has_taken_step(&self) -> bool {
+        let is_step =
+            |event: &TraceEvent| !matches!(event, TraceEvent::Restarted | TraceEvent::Skipped(_));
+        self.events.iter().any(is_step)
+    }
+
     /// Returns the failure that the test ended with.
     pub fn failure(&self) -> Option<&Failure> {
         match self.events.last() {

@@ -13,7 +13,7 @@ use testwright_core::shrink::{
 use testwright_core::toys::{Counters, Jugs, Safe, Stack, Watched};
 use testwright_core::{System, Test};
 
-/// The results of reducing, normalising and generalising one failing test.
+/// The results of reducing, normalizing and generalizing one failing test.
 struct Shrinking {
     /// The number of runs of each of the three.
     runs: [u64; 3],

@@ -1,4 +1,4 @@
-//! Properties of every catalogue, every test and every system, tested on random ones.
+//! Properties of every catalog, every test and every system, tested on random ones.
 
 use crate::machine;
 
@@ -17,7 +17,7 @@ use testwright_core::{
     TemplatePiece, Test, saved,
 };
 
-// ------------------------------------------------------------------------------------------ random catalogues
+// ------------------------------------------------------------------------------------------ random catalogs
 
 const POOLS: [(&str, u32); 4] = [("x", 3), ("c1", 12), ("p_", 2), ("x_REF", 2)];
 
@@ -87,13 +87,13 @@ fn actions(catalog: &Catalog, indices: &[Index]) -> Vec<ActionId> {
     indices.iter().map(action).collect()
 }
 
-fn some() -> impl Strategy<Value = Vec<Index>> {
+fn any_indices() -> impl Strategy<Value = Vec<Index>> {
     prop::collection::vec(any::<Index>(), 1..12)
 }
 
 proptest! {
     #[test]
-    fn values_and_action_are_inverse(catalog in any_catalog(), indices in some()) {
+    fn values_and_action_are_inverse(catalog in any_catalog(), indices in any_indices()) {
         for action in actions(&catalog, &indices) {
             let (template, values) = catalog.values(action);
             prop_assert_eq!(catalog.action(template, &values), action);
@@ -102,7 +102,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_finds_all_and_only_its_actions(catalog in any_catalog(), indices in some()) {
+    fn a_text_finds_all_and_only_its_actions(catalog in any_catalog(), indices in any_indices()) {
         for action in actions(&catalog, &indices) {
             let text = catalog.text(action);
             let found = catalog.find(&text);
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn a_label_finds_its_action_alone(catalog in any_catalog(), indices in some()) {
+    fn a_label_finds_its_action_alone(catalog in any_catalog(), indices in any_indices()) {
         for action in actions(&catalog, &indices) {
             let label = catalog.label(action);
             prop_assert_eq!(catalog.find(&label), [catalog.first_copy(action)], "{:?}", label);
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn renaming_is_invertible(catalog in any_catalog(), indices in some(), turn in 0u32..12) {
+    fn renaming_is_invertible(catalog in any_catalog(), indices in any_indices(), turn in 0u32..12) {
         for action in actions(&catalog, &indices) {
             let size = |pool: PoolId| catalog.pool(pool).size;
             let there = catalog.rename(action, |pool, slot| (slot + turn) % size(pool));
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn alpha_conversion_is_a_renaming_and_stable(catalog in any_catalog(), indices in some()) {
+    fn alpha_conversion_is_a_renaming_and_stable(catalog in any_catalog(), indices in any_indices()) {
         let test = Test::from_actions(actions(&catalog, &indices));
         let converted = alpha_convert(&catalog, &test);
         prop_assert_eq!(converted.len(), test.len());
@@ -170,7 +170,7 @@ proptest! {
     #[test]
     fn writing_then_reading_is_identity(
         catalog in any_catalog(),
-        indices in some(),
+        indices in any_indices(),
         restarts in prop::collection::vec(any::<Index>(), 0..2),
         remarks in prop::collection::vec("[a-z#; ]{0,8}", 12),
         notes in prop::collection::vec(("[a-z]{1,5}", "[a-z0-9:;#=]{0,10}"), 0..3),
@@ -263,7 +263,7 @@ proptest! {
     }
 
     #[test]
-    fn so_it_is_on_the_toys(seed in 0u64..1000, limit in 3u64..30, options in any_options()) {
+    fn reductions_of_toys_are_minimal_and_fail_the_same_way(seed in 0u64..1000, limit in 3u64..30, options in any_options()) {
         let mut counters = Counters::new(limit);
         for found in failures(&mut counters, seed, 100) {
             check_reduction(&mut counters, &found, &options);

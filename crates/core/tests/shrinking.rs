@@ -37,7 +37,7 @@ fn normalize(system: &mut impl System, found: &FailingTest, options: &NormalizeO
 }
 
 /// Checks that a normal test fails the same way, is not longer, needs every step, and is unchanged
-/// by another normalisation.
+/// by another normalization.
 fn check_normal(system: &mut impl System, found: &FailingTest, options: &NormalizeOptions) {
     let normal = normalize(system, found, options);
     assert!(normal.complete);
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn so_it_is_on_the_toys(seed in 0u64..1000, limit in 3u64..20, options in any_normalize_options()) {
+    fn normal_forms_of_toys_are_normal(seed in 0u64..1000, limit in 3u64..20, options in any_normalize_options()) {
         let mut counters = Counters::new(limit);
         for found in failures(&mut counters, seed, 60).iter().take(2) {
             check_normal(&mut counters, found, &options);
@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_generalization_claims_is_true(mut machine in any_machine(), seed in 0u64..1000, limit in 3u64..20) {
+    fn claims_of_a_generalization_hold(mut machine in any_machine(), seed in 0u64..1000, limit in 3u64..20) {
         for found in failures(&mut machine, seed, 30) {
             let normal = normalize(&mut machine, &found, &NormalizeOptions::default());
             let general = generalize(&mut machine, &normal.test, &found.failure);

@@ -12,12 +12,12 @@ use crate::sut::Sut;
 pub(crate) struct BorrowedSut<'a, 'py> {
     /// The Python object.
     sut: &'a Bound<'py, Sut>,
-    /// A copy of the catalogue, which needs no borrowing.
+    /// A copy of the catalog, which needs no borrowing.
     catalog: Arc<Catalog>,
 }
 
 impl<'a, 'py> BorrowedSut<'a, 'py> {
-    /// Takes a reference to the catalogue.
+    /// Takes a reference to the catalog.
     pub(crate) fn new(sut: &'a Bound<'py, Sut>) -> PyResult<BorrowedSut<'a, 'py>> {
         let catalog = Arc::clone(&Sut::borrow(sut)?.catalog);
         Ok(BorrowedSut { sut, catalog })

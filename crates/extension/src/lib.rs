@@ -107,6 +107,10 @@ mod _native {
 
     /// See `testwright.models.replay`.
     #[pyfunction]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "these are the arguments of the Python function"
+    )]
     fn replay_models<'py>(
         python: Python<'py>,
         models: Vec<String>,
@@ -115,8 +119,15 @@ mod _native {
         timeout: f64,
         run: usize,
         tries: usize,
+        check: bool,
     ) -> PyResult<Option<String>> {
-        crate::models::replay(python, &models, stepper, &steps, timeout, run, tries)
+        let settings = crate::models::ModelReplay {
+            timeout,
+            run,
+            tries,
+            check,
+        };
+        crate::models::replay(python, &models, stepper, &steps, &settings)
     }
 
     #[pymodule_init]

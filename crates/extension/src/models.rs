@@ -9,6 +9,18 @@ use testwright_core::product::ModelError;
 use testwright_model::{Filter, RecordedRun, prepare_run};
 use testwright_python::{Models, ProcessOwner};
 
+/// The settings of a replay, as a pytest file gives them.
+pub(crate) struct ModelReplay {
+    /// The time limit of the stepper, in seconds.
+    pub(crate) timeout: f64,
+    /// The number of the run, if one of the models is a suite.
+    pub(crate) run: usize,
+    /// The number of times that the run is played.
+    pub(crate) tries: usize,
+    /// True if a state in which an invariant does not hold is a failure.
+    pub(crate) check: bool,
+}
+
 /// Replays steps on models while a stepper makes an implementation do the same. Returns the message
 /// of the failure, if there is one.
 pub(crate) fn replay<'py>(
@@ -16,9 +28,7 @@ pub(crate) fn replay<'py>(
     models: &[String],
     stepper: &str,
     steps: &[(String, Bound<'py, PyTuple>)],
-    timeout: f64,
-    run: usize,
-    tries: usize,
+    settings: &ModelReplay,
 ) -> PyResult<Option<String>> {
     let mut models = Models::load(
         python.into(),
@@ -27,16 +37,16 @@ pub(crate) fn replay<'py>(
         ProcessOwner::Caller,
     )
     .map_err(to_py_error)?;
-    let timeout_duration = Duration::try_from_secs_f64(timeout).ok();
+    let timeout_duration = Duration::try_from_secs_f64(settings.timeout).ok();
     let mut stepper = models
         .stepper(stepper, timeout_duration)
         .map_err(to_py_error)?;
     let recorded_run = RecordedRun {
-        run,
+        run: settings.run,
         steps: models.intern_steps(steps).map_err(to_py_error)?,
-        check_invariants: true,
+        check_invariants: settings.check,
     };
-    for attempt in 0..tries {
+    for attempt in 0..settings.tries {
         // Another test may have used the stepper. One without a reset can be used just once.
         if attempt > 0 || stepper.can_reset() {
             prepare_run(&mut stepper).map_err(to_py_error)?;

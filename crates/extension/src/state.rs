@@ -6,7 +6,7 @@ use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use testwright_core::Test;
-use testwright_python::PythonState;
+use testwright_python::CopiedState;
 
 /// A state: the values of the slots, which of them were used, and the steps that led there.
 ///
@@ -25,7 +25,7 @@ use testwright_python::PythonState;
 #[pyclass(frozen, name = "State", module = "testwright")]
 pub(crate) struct PyState {
     /// A snapshot to restore; `None` if only the test leads back.
-    pub(crate) snapshot: Option<PythonState>,
+    pub(crate) snapshot: Option<CopiedState>,
     /// The steps that led to the state.
     pub(crate) test: Test,
     /// The pools and their values, as TSTL lists them.

@@ -572,7 +572,7 @@ fn template_text(fragment: &Fragment) -> String {
 
 /// Returns the names that occur in code.
 fn names(code: &str) -> Vec<&str> {
-    host::tokens(code)
+    host::tokenize(code)
         .into_iter()
         .filter(|token| token.kind == host::TokenKind::Name)
         .map(|token| &code[token.range])

@@ -41,7 +41,7 @@ struct Mistake<'a> {
 }
 
 impl Mistake<'_> {
-    /// Recognises operators of other languages.
+    /// Recognizes operators of other languages.
     fn operator(&self) -> Option<String> {
         let ends = |operator: &str| self.text_before.trim_end().ends_with(operator);
         let starts = |operator: &str| self.text_from.starts_with(operator);
@@ -61,7 +61,7 @@ impl Mistake<'_> {
         Some(format!("write {word}"))
     }
 
-    /// Recognises separators that are not in one piece.
+    /// Recognizes separators that are not in one piece.
     fn separator(&self) -> Option<String> {
         let before = self.text_before.trim_end();
         let (found, other) = (self.text_from.chars().next()?, before.chars().next_back());
@@ -77,7 +77,7 @@ impl Mistake<'_> {
         }
     }
 
-    /// Recognises statements that need more than a line.
+    /// Recognizes statements that need more than a line.
     fn block(&self) -> Option<String> {
         let needs_block = self.message.contains("expected an indented block")
             || self.message.contains("must start on a new line");
@@ -110,7 +110,7 @@ impl Mistake<'_> {
         })
     }
 
-    /// Recognises statements in the place of a condition.
+    /// Recognizes statements in the place of a condition.
     fn condition(&self) -> Option<String> {
         let is_condition = matches!(
             self.part_name,
@@ -121,7 +121,7 @@ impl Mistake<'_> {
             .then(|| format!("write the condition alone, without `{}`", self.text_at))
     }
 
-    /// Recognises something else where a statement should end.
+    /// Recognizes something else where a statement should end.
     fn second_statement(&self) -> Option<String> {
         if self.part_name == "`log:` line" && !self.text_before.trim().is_empty() {
             return Some("a level is a number: `log: 1 expression`".to_owned());
@@ -158,9 +158,9 @@ impl Mistake<'_> {
             .then(|| "a comment starts with `#`".to_owned())
     }
 
-    /// Recognises a line that ends too early.
+    /// Recognizes a line that ends too early.
     fn end(&self) -> Option<String> {
-        const BACKSLASH: &str = "a line that goes on below ends with a backslash";
+        const BACKSLASH: &str = "a line that continues below ends with a backslash";
         if self.message.ends_with("is never closed") {
             let closer = match self.text_at {
                 "(" => ")",

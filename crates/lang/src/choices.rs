@@ -177,9 +177,9 @@ pub(crate) fn find_close(
     for token in &tokens[first..] {
         let byte = text.as_bytes()[token.range.start];
         match token.kind {
-            TokenKind::Open if open.len() > MAX_OPEN => return None,
-            TokenKind::Open => open.push(byte),
-            TokenKind::Close => match (open.pop(), byte) {
+            TokenKind::OpenBracket if open.len() > MAX_OPEN => return None,
+            TokenKind::OpenBracket => open.push(byte),
+            TokenKind::CloseBracket => match (open.pop(), byte) {
                 (None, byte) => {
                     let at = token.range.start;
                     return (byte == closer).then_some(ClosingBracket { at, commas });
@@ -337,7 +337,7 @@ pub(crate) fn parse_range(content: &str) -> Option<Result<ChoiceValues, String>>
     }
     let has_dots = |token: &Token| content[token.range.clone()].contains("..");
     let is_range = !content.contains("...") && {
-        let tokens = host::tokens(content);
+        let tokens = host::tokenize(content);
         let outside = |token: &&Token| token.kind != TokenKind::String;
         let neighbours = tokens.windows(2).any(|pair| {
             let dot = |token: &Token, at: &str| {
@@ -479,7 +479,7 @@ mod tests {
 
     #[track_caller]
     fn items(text: &str, expected: &[&str]) {
-        let tokens = host::tokens(text);
+        let tokens = host::tokenize(text);
         let found = ChoiceSpan::find_balanced(text, &tokens, 0, text.len())
             .ok()
             .or_else(|| ChoiceSpan::find_textual(text, 0, text.len()));

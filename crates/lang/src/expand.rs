@@ -360,7 +360,7 @@ fn slot_roles(nodes: &[LineNode], meaning: PlaceholderMeaning) -> Vec<SlotRole> 
     roles
 }
 
-/// Builds the catalogue of all actions of a harness whose pools and actions are known.
+/// Builds the catalog of all actions of a harness whose pools and actions are known.
 pub(crate) fn catalog(harness: &Harness) -> Result<Catalog, TooManyActions> {
     let pool = |pool: &crate::harness::Pool| SlotPool {
         name: pool.name.clone(),

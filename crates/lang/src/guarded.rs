@@ -23,10 +23,10 @@ pub(crate) fn speculative_call(statement: &Fragment, guarded: &[String]) -> Opti
             continue;
         };
         let start = if index == 0 { open } else { 0 };
-        for token in host::tokens(&text[start..]) {
+        for token in host::tokenize(&text[start..]) {
             match token.kind {
-                host::TokenKind::Open => depth += 1,
-                host::TokenKind::Close if depth <= 1 => {
+                host::TokenKind::OpenBracket => depth += 1,
+                host::TokenKind::CloseBracket if depth <= 1 => {
                     let inner = &text[..start + token.range.start];
                     let separator = if has_arguments && !inner.trim_end().ends_with(',') {
                         ", "
@@ -36,7 +36,7 @@ pub(crate) fn speculative_call(statement: &Fragment, guarded: &[String]) -> Opti
                     parts.push(CodePart::Text(format!("{inner}{separator}True)")));
                     return Some(Fragment { parts });
                 }
-                host::TokenKind::Close => depth -= 1,
+                host::TokenKind::CloseBracket => depth -= 1,
                 _ if depth > 0 => has_arguments = true,
                 _ => {}
             }

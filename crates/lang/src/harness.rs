@@ -37,7 +37,7 @@ pub struct Harness {
     pub sources: Vec<LocatedText>,
     /// `feature:` lines.
     pub features: Vec<LocatedText>,
-    /// The catalogue of all concrete actions; its templates are in step with `actions`.
+    /// The catalog of all concrete actions; its templates are in step with `actions`.
     pub catalog: Catalog,
 }
 
@@ -167,7 +167,7 @@ pub struct ActionTemplate {
     pub class: String,
     /// True if the line contains `#ESSENTIAL`.
     pub essential: bool,
-    /// Axes of variation, the same as in the catalogue's template.
+    /// Axes of variation, the same as in the catalog's template.
     pub axes: Vec<Axis>,
     /// Exceptions that do not count as failures: host expressions.
     pub expected: Vec<String>,

@@ -29,8 +29,8 @@ pub(crate) enum SyntaxKind {
 }
 
 /// Splits a text into tokens. Never fails.
-pub(crate) fn tokens(text: &str) -> Vec<Token> {
-    testwright_source::tokens(text)
+pub(crate) fn tokenize(text: &str) -> Vec<Token> {
+    testwright_source::tokenize(text)
 }
 
 /// Returns the start of the comment at the end of a line, or the end of the line.
@@ -38,7 +38,7 @@ pub(crate) fn end_of_code(line: &str) -> usize {
     if !line.contains('#') {
         return line.len();
     }
-    tokens(line)
+    tokenize(line)
         .into_iter()
         .find(|token| token.kind == TokenKind::Comment)
         .map_or(line.len(), |token| token.range.start)
@@ -88,7 +88,7 @@ pub(crate) fn is_literal(text: &str) -> bool {
     is_plain_number(text) || is_plain_string(text) || testwright_source::is_literal(text)
 }
 
-/// Returns true for a decimal integer. This decides the common case without a tokeniser, since
+/// Returns true for a decimal integer. This decides the common case without a tokenizer, since
 /// lists of literals can be long.
 fn is_plain_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
@@ -100,7 +100,7 @@ fn is_plain_number(text: &str) -> bool {
     }
 }
 
-/// Returns true for a string literal without escapes and prefixes, also without a tokeniser.
+/// Returns true for a string literal without escapes and prefixes, also without a tokenizer.
 fn is_plain_string(text: &str) -> bool {
     let bytes = text.as_bytes();
     match bytes {
@@ -141,11 +141,11 @@ pub(crate) fn code_in_string(string: &str) -> Vec<Range<usize>> {
 /// Returns the number of brackets that a line opens and does not close. It is negative if the line
 /// closes more.
 pub(crate) fn open_brackets(line: &str) -> isize {
-    tokens(line)
+    tokenize(line)
         .iter()
         .map(|token| match token.kind {
-            TokenKind::Open => 1,
-            TokenKind::Close => -1,
+            TokenKind::OpenBracket => 1,
+            TokenKind::CloseBracket => -1,
             _ => 0,
         })
         .sum()
@@ -216,7 +216,7 @@ pub(crate) fn find_suspicious(text: &str, is_condition: bool) -> Option<Suspicio
     if !is_pair && !text.contains("yield") && !text.contains("assert") {
         return None;
     }
-    let tokens = tokens(text);
+    let tokens = tokenize(text);
     let word = |token: &Token| &text[token.range.clone()];
     for (at, token) in tokens.iter().enumerate() {
         let is_keyword = token.kind == TokenKind::Keyword;
@@ -269,13 +269,13 @@ fn pair_in_parentheses(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
     let mut has_comma = false;
     for (at, token) in tokens.iter().enumerate() {
         match token.kind {
-            TokenKind::Open => depth += 1,
-            TokenKind::Close if depth == 1 => {
+            TokenKind::OpenBracket => depth += 1,
+            TokenKind::CloseBracket if depth == 1 => {
                 let behind = tokens.get(at + 1).map(|token| &text[token.range.clone()]);
                 let is_all = matches!(behind, None | Some(";"));
                 return (has_comma && is_all).then_some(first.range.start..token.range.end);
             }
-            TokenKind::Close => depth -= 1,
+            TokenKind::CloseBracket => depth -= 1,
             _ => {
                 let word = &text[token.range.clone()];
                 if matches!(word, "for" | "lambda") && depth == 1 {

@@ -9,7 +9,7 @@
 //!
 //! The files follow the text on its way: `lines` joins lines, `keywords` says what each is, `pools`
 //! reads the declarations, `placeholders` and `choices` find the holes in a line, `expand` turns
-//! them into axes, `action` and its neighbours put host code and holes into a [`Harness`], `check`
+//! them into axes, `action` and its neighbors put host code and holes into a [`Harness`], `check`
 //! asks the host's parser. Only `host` knows which language that is.
 
 #![warn(missing_docs)]

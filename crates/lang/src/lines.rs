@@ -440,7 +440,7 @@ impl<'a> LineReader<'a> {
     }
 }
 
-/// Maximum number of lines of a decorator's arguments. A longer decorator is not recognised.
+/// Maximum number of lines of a decorator's arguments. A longer decorator is not recognized.
 const MAX_DECORATOR: usize = 50;
 
 #[cfg(test)]

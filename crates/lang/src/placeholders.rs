@@ -166,7 +166,7 @@ impl<'a> Region<'_, 'a, '_> {
     /// Splits the rest into tokens.
     fn tokenize_rest(&mut self) {
         let start = self.at;
-        self.tokens = host::tokens(self.rest());
+        self.tokens = host::tokenize(self.rest());
         for token in &mut self.tokens {
             token.range = token.range.start + start..token.range.end + start;
         }
@@ -203,11 +203,11 @@ impl<'a> Region<'_, 'a, '_> {
             match token.kind {
                 TokenKind::String => self.scan_string(token.range),
                 TokenKind::Operator => self.scan_operator(),
-                TokenKind::Open => {
+                TokenKind::OpenBracket => {
                     self.depth += 1;
                     self.skip(token.range.end, PrecedingToken::Operator);
                 }
-                TokenKind::Close => {
+                TokenKind::CloseBracket => {
                     self.depth = self.depth.saturating_sub(1);
                     self.skip(token.range.end, PrecedingToken::Operand);
                 }

@@ -102,7 +102,7 @@ struct RawEditor<'a, 'd> {
 
 impl<'a, 'd> RawEditor<'a, 'd> {
     fn new(written: &'a MappedText, diagnostics: &'d mut Vec<Diagnostic>) -> Self {
-        let tokens = host::tokens(&written.text);
+        let tokens = host::tokenize(&written.text);
         let mut editor = RawEditor {
             written,
             tokens,

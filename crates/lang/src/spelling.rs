@@ -30,7 +30,7 @@ pub(crate) fn nearest<'a>(
 const MAX_LENGTH: usize = 60;
 
 /// Returns the number of letters that must be added, removed, replaced or swapped with their
-/// neighbour.
+/// neighbor.
 fn distance(one: &str, other: &str) -> usize {
     let one: Vec<char> = one.chars().collect();
     let other: Vec<char> = other.chars().collect();

@@ -36,6 +36,9 @@ pub(crate) fn check(
     }
     for (index, (pool, location)) in pools.declared.iter().zip(&pools.name_ranges).enumerate() {
         let pool_id = PoolId(index);
+        if pool.reference && !has_reference(harness, pool_id) {
+            diagnostics.push(missing_reference(&pool.name, location));
+        }
         if !usage.mentioned.contains(&pool_id) {
             diagnostics.push(
                 Diagnostic::warning(
@@ -48,10 +51,10 @@ pub(crate) fn check(
             );
         } else if usage.needed.contains(&pool_id) && !usage.filled.contains(&pool_id) {
             let problem = Diagnostic::warning(
-                "never-initialised",
+                "never-initialized",
                 location.clone(),
                 format!(
-                    "no action initialises the pool `<{}>`, so no action that uses it can happen",
+                    "no action initializes the pool `<{}>`, so no action that uses it can happen",
                     pool.name
                 ),
             )
@@ -65,6 +68,30 @@ pub(crate) fn check(
             });
         }
     }
+}
+
+/// Returns true if something makes the twins of a pool differ from the system: a `reference:` line,
+/// or an action that names a twin.
+fn has_reference(harness: &Harness, pool: PoolId) -> bool {
+    let names_twin = |action: &ActionTemplate| {
+        action.statement.parts.iter().any(|part| match part {
+            CodePart::Slot {
+                axis, twin: true, ..
+            } => matches!(action.axes.get(*axis), Some(Axis::Slot { pool: named, .. }) if *named == pool),
+            _ => false,
+        })
+    };
+    !harness.references.is_empty() || harness.actions.iter().any(names_twin)
+}
+
+/// Returns the error for a pool with twins that do only what the system does.
+fn missing_reference(name: &str, location: &std::ops::Range<usize>) -> Diagnostic {
+    let message = format!(
+        "the pool `<{name}>` is declared `REF`, but there is no `reference:` line: the system would be compared with itself"
+    );
+    Diagnostic::error("no-reference", location.clone(), message)
+        .with_label("has twins, but no reference")
+        .with_help("name the reference, as in `reference: module.Class ==> list`, or remove `REF`")
 }
 
 /// Warns about `pre(…)` where `pre<(…)>` must be meant: the harness has no such function.

@@ -544,11 +544,11 @@ fn never_initialised() {
     check(
         "pool: <x> 1\npool: <y> 1\n<x>.f()\nlen(<y>) > 0 -> <x,1> = 2; g(<x>)\n",
         expect![[r#"
-            warning[never-initialised] 1:7 "<x>": no action initialises the pool `<x>`, so no action that uses it can happen
+            warning[never-initialized] 1:7 "<x>": no action initializes the pool `<x>`, so no action that uses it can happen
               never filled
               "len(<y>) > 0 -> <x,1> = 2; g(<x>)": `=` only changes a slot that holds a value already
               help: write `<x> := …` to give it its first value
-            warning[never-initialised] 2:7 "<y>": no action initialises the pool `<y>`, so no action that uses it can happen
+            warning[never-initialized] 2:7 "<y>": no action initializes the pool `<y>`, so no action that uses it can happen
               never filled
               help: add an action such as `<y> := …`
         "#]],

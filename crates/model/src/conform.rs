@@ -1,4 +1,4 @@
-//! Conformance checking: decides whether a model allows a recorded behaviour, and explains why not.
+//! Conformance checking: decides whether a model allows a recorded behavior, and explains why not.
 
 use rustc_hash::FxHashSet;
 use testwright_core::product::{
@@ -90,13 +90,14 @@ impl StateTracker {
     }
 
     /// Adds the states that can be reached by unrecorded actions with these names, any number of
-    /// times. Stops adding once there are `max_states` states.
-    pub(crate) fn apply_unrecorded(
+    /// times. Stops adding once there are `max_states` states, and returns false then.
+    pub fn apply_unrecorded(
         &mut self,
         product: &mut Product<'_>,
         names: &[NameId],
         max_states: usize,
-    ) -> Result<(), ModelError> {
+    ) -> Result<bool, ModelError> {
+        let mut is_complete = true;
         let mut known: FxHashSet<Vec<ModelState>> = self.states.iter().cloned().collect();
         let mut next = 0;
         while next < self.states.len() {
@@ -104,12 +105,18 @@ impl StateTracker {
             next += 1;
             for one in product.possible_steps(&state, Phase::Normal)? {
                 let is_unrecorded = names.contains(&one.label.name);
-                if is_unrecorded && known.len() < max_states && known.insert(one.to.clone()) {
+                if !is_unrecorded || known.contains(&one.to) {
+                    continue;
+                }
+                if known.len() >= max_states {
+                    is_complete = false;
+                } else {
+                    known.insert(one.to.clone());
                     self.states.push(one.to);
                 }
             }
         }
-        Ok(())
+        Ok(is_complete)
     }
 
     /// Applies a recorded action. Returns the steps that it may have been, with their results, or

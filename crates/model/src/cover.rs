@@ -66,7 +66,7 @@ pub enum CoverGoal {
     States,
     /// Every transition, at the least cost.
     Transitions,
-    /// Every pair of adjacent transitions, and each transition that has no neighbour, at the least
+    /// Every pair of adjacent transitions, and each transition that has no neighbor, at the least
     /// cost. A state has as many pairs as transitions that enter it times transitions that leave
     /// it.
     Pairs,

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use testwright_core::Error;
 use testwright_core::product::{JointStep, ModelError, ModelState, Phase, Product};
+use testwright_core::verdict::ReachedLimit;
 
 use crate::{ProductGraph, ProductTransition};
 
@@ -18,6 +19,10 @@ pub struct GraphLimits {
     pub transitions: Option<usize>,
     /// Maximum number of states.
     pub states: Option<usize>,
+    /// Maximum memory for the graph and the states of the models, in bytes.
+    pub bytes: Option<usize>,
+    /// True if the first state in which an invariant is false ends the exploration.
+    pub stop_at_unsafe: bool,
 }
 
 /// Progress of an exploration.
@@ -31,6 +36,9 @@ pub struct GraphProgress {
     pub waiting: usize,
 }
 
+/// Number of states that are expanded between two measurements of memory.
+const MEMORY_INTERVAL: u64 = 256;
+
 /// Result of an exploration.
 #[derive(Debug)]
 pub struct ExploredGraph {
@@ -38,8 +46,25 @@ pub struct ExploredGraph {
     pub graph: ProductGraph,
     /// Error that ended the exploration.
     pub error: Option<ModelError>,
-    /// True if the `proceed` callback stopped the exploration.
+    /// True if the watcher stopped the exploration.
     pub stopped: bool,
+    /// The limit that ended the exploration.
+    pub reached_limit: Option<ReachedLimit>,
+}
+
+/// Observes an exploration. A closure that decides whether to go on can implement it.
+pub trait GraphWatcher {
+    /// Called before each state. Returns false to stop the exploration.
+    fn proceed(&mut self, progress: &GraphProgress) -> bool;
+
+    /// Called when a state in which an invariant is false was discovered and recorded.
+    fn found_unsafe(&mut self, _product: &Product<'_>, _graph: &ProductGraph, _state: u32) {}
+}
+
+impl<F: FnMut(&GraphProgress) -> bool> GraphWatcher for F {
+    fn proceed(&mut self, progress: &GraphProgress) -> bool {
+        self(progress)
+    }
 }
 
 /// Computes the steps that are possible in states.
@@ -58,7 +83,7 @@ pub trait Expander {
 }
 
 /// Expander that computes the steps in this process.
-struct LocalExpander;
+pub struct LocalExpander;
 
 impl Expander for LocalExpander {
     fn possible_steps(
@@ -77,17 +102,17 @@ pub fn explore(
     limits: &GraphLimits,
     proceed: &mut dyn FnMut(&GraphProgress) -> bool,
 ) -> ExploredGraph {
-    explore_with(product, &mut LocalExpander, limits, proceed)
+    explore_with(product, &mut LocalExpander, limits, &mut { proceed })
 }
 
-/// Explores with a custom [`Expander`], for example one that asks other processes.
+/// Explores with a custom [`Expander`], for example one that asks other processes, and a watcher.
 pub fn explore_with(
     product: &mut Product<'_>,
     expander: &mut dyn Expander,
     limits: &GraphLimits,
-    proceed: &mut dyn FnMut(&GraphProgress) -> bool,
+    watcher: &mut dyn GraphWatcher,
 ) -> ExploredGraph {
-    let mut explorer = GraphBuilder::new(product, expander, limits, proceed);
+    let mut explorer = GraphBuilder::new(product, expander, limits, watcher);
     let error = explorer.explore_all_runs().err();
     explorer.finish(error)
 }
@@ -100,7 +125,8 @@ pub fn explore_from(
     proceed: &mut dyn FnMut(&GraphProgress) -> bool,
 ) -> ExploredGraph {
     let mut expander = LocalExpander;
-    let mut explorer = GraphBuilder::new(product, &mut expander, limits, proceed);
+    let mut watcher = proceed;
+    let mut explorer = GraphBuilder::new(product, &mut expander, limits, &mut watcher);
     let error = explorer.explore_from_state(start).err();
     explorer.finish(error)
 }
@@ -110,13 +136,15 @@ struct GraphBuilder<'e, 'm> {
     product: &'e mut Product<'m>,
     expander: &'e mut dyn Expander,
     limits: &'e GraphLimits,
-    proceed: &'e mut dyn FnMut(&GraphProgress) -> bool,
+    watcher: &'e mut dyn GraphWatcher,
     /// Graph as far as it is known.
     graph: ProductGraph,
     /// Discovered states that are not expanded yet, oldest first.
     waiting: VecDeque<u32>,
-    /// True once `proceed` has returned false.
+    /// True once the watcher has stopped the exploration.
     stopped: bool,
+    /// The limit that was reached.
+    reached_limit: Option<ReachedLimit>,
 }
 
 impl<'e, 'm> GraphBuilder<'e, 'm> {
@@ -124,16 +152,17 @@ impl<'e, 'm> GraphBuilder<'e, 'm> {
         product: &'e mut Product<'m>,
         expander: &'e mut dyn Expander,
         limits: &'e GraphLimits,
-        proceed: &'e mut dyn FnMut(&GraphProgress) -> bool,
+        watcher: &'e mut dyn GraphWatcher,
     ) -> GraphBuilder<'e, 'm> {
         GraphBuilder {
             graph: ProductGraph::new(product.models().len()),
             product,
             expander,
             limits,
-            proceed,
+            watcher,
             waiting: VecDeque::new(),
             stopped: false,
+            reached_limit: None,
         }
     }
 
@@ -141,17 +170,22 @@ impl<'e, 'm> GraphBuilder<'e, 'm> {
     fn finish(self, error: Option<ModelError>) -> ExploredGraph {
         let mut graph = self.graph;
         graph.frontier = self.waiting.into();
+        let is_complete = graph.is_complete();
         ExploredGraph {
             graph,
             error,
             stopped: self.stopped,
+            // A limit that cut nothing off was not in the way.
+            reached_limit: self.reached_limit.filter(|_| !is_complete),
         }
     }
 
     /// Explores the states that can be reached from `start`.
     fn explore_from_state(&mut self, start: &[ModelState]) -> Result<(), ModelError> {
+        let known = self.graph.unsafe_states.len();
         let start = self.number_state(start)?;
         self.graph.starts.push(start);
+        self.report_unsafe(known);
         self.expand_waiting()
     }
 
@@ -162,24 +196,29 @@ impl<'e, 'm> GraphBuilder<'e, 'm> {
                 break;
             };
             self.explore_from_state(&start)?;
-            if !self.product.has_suite() || self.stopped {
+            let is_cut = self.reached_limit == Some(ReachedLimit::Failure);
+            if !self.product.has_suite() || self.stopped || is_cut {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Expands waiting states until none is left, a limit is reached or `proceed` returns false.
+    /// Expands waiting states until none is left, a limit is reached or the watcher stops.
     fn expand_waiting(&mut self) -> Result<(), ModelError> {
-        while !self.is_full()
-            && let Some(state) = self.waiting.front().copied()
-        {
+        for expanded in 0.. {
+            let Some(state) = self.waiting.front().copied() else {
+                break;
+            };
+            if self.is_full() || self.is_out_of_memory(expanded) {
+                break;
+            }
             let progress = GraphProgress {
                 states: self.graph.states(),
                 transitions: self.graph.transitions.len(),
                 waiting: self.waiting.len(),
             };
-            if !(self.proceed)(&progress) {
+            if !self.watcher.proceed(&progress) {
                 self.stopped = true;
                 break;
             }
@@ -192,14 +231,43 @@ impl<'e, 'm> GraphBuilder<'e, 'm> {
         Ok(())
     }
 
-    /// Returns true if a limit is reached.
-    fn is_full(&self) -> bool {
+    /// Returns true if a limit is reached, and notes it.
+    fn is_full(&mut self) -> bool {
         let GraphLimits {
             transitions,
             states,
-        } = self.limits;
-        transitions.is_some_and(|max| self.graph.transitions.len() >= max)
-            || states.is_some_and(|max| self.graph.states() >= max)
+            stop_at_unsafe,
+            ..
+        } = *self.limits;
+        let is_reached = |limit: Option<usize>, size: usize| limit.is_some_and(|max| size >= max);
+        if stop_at_unsafe && !self.graph.unsafe_states.is_empty() {
+            self.reached_limit = Some(ReachedLimit::Failure);
+        } else if is_reached(transitions, self.graph.transitions.len()) {
+            let most = transitions.unwrap_or_default() as u64;
+            self.reached_limit = Some(ReachedLimit::Transitions(most));
+        } else if is_reached(states, self.graph.states()) {
+            let most = states.unwrap_or_default() as u64;
+            self.reached_limit = Some(ReachedLimit::States(most));
+        }
+        self.reached_limit.is_some()
+    }
+
+    /// Returns true if the memory limit is reached, and notes it. Memory is measured now and then.
+    fn is_out_of_memory(&mut self, expanded: u64) -> bool {
+        let Some(max) = self
+            .limits
+            .bytes
+            .filter(|_| expanded.is_multiple_of(MEMORY_INTERVAL))
+        else {
+            return false;
+        };
+        let models = self.product.models().iter();
+        let held: usize = models.map(|model| model.bytes()).sum();
+        let is_reached = held + self.graph.bytes() >= max;
+        if is_reached {
+            self.reached_limit = Some(ReachedLimit::Memory);
+        }
+        is_reached
     }
 
     /// Returns the number of a state. A new state is classified, announced and queued.
@@ -219,6 +287,13 @@ impl<'e, 'm> GraphBuilder<'e, 'm> {
         Ok(number)
     }
 
+    /// Reports the unsafe states beyond those that were known already.
+    fn report_unsafe(&mut self, known: usize) {
+        for state in &self.graph.unsafe_states[known..] {
+            self.watcher.found_unsafe(self.product, &self.graph, *state);
+        }
+    }
+
     /// Records the steps that are possible in a state. Returns false if a limit left out some of
     /// them.
     fn expand(&mut self, state: u32) -> Result<bool, ModelError> {
@@ -235,6 +310,7 @@ impl<'e, 'm> GraphBuilder<'e, 'm> {
             if self.is_full() {
                 return Ok(false);
             }
+            let known = self.graph.unsafe_states.len();
             let to = self.number_state(&one.to)?;
             let label = self.graph.number_label(one.label);
             self.graph.transitions.push(ProductTransition {
@@ -242,6 +318,7 @@ impl<'e, 'm> GraphBuilder<'e, 'm> {
                 label,
                 to,
             });
+            self.report_unsafe(known);
         }
         Ok(true)
     }

@@ -10,6 +10,8 @@ pub struct Filter {
     pub include: Vec<String>,
     /// Names to leave out, even if `include` has them too.
     pub exclude: Vec<String>,
+    /// True if names that no model has are ignored, as in PyModel. Otherwise they are errors.
+    pub ignores_unknown: bool,
 }
 
 impl Filter {

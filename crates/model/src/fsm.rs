@@ -197,6 +197,12 @@ impl Model for Fsm {
         Ok(edges.map(to_model_step).collect())
     }
 
+    fn lists_arguments(&self, name: NameId) -> bool {
+        let mut edges = self.edges.iter();
+        !edges.any(|edge| edge.label.name == name && edge.label.arguments == ValueId::EMPTY)
+            && self.vocabulary.contains(&name)
+    }
+
     fn is_accepting(&self, state: ModelState) -> bool {
         self.accepting
             .get(state.0 as usize)

@@ -26,7 +26,7 @@ const RESERVED: &[&str] = &[
     "observables",
 ];
 
-/// Summarises a graph in one line: its numbers of states, transitions, accepting and unsafe states.
+/// Summarizes a graph in one line: its numbers of states, transitions, accepting and unsafe states.
 pub fn summary(graph: &ProductGraph) -> String {
     format!(
         "{} states, {} transitions, {} accepting states, {} unsafe states",

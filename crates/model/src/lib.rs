@@ -29,7 +29,7 @@
 //! - [`ModelRunner`]: tests an implementation against a model. [`ProductSystem`]: a product as a
 //!   system, for everything else.
 //! - [`RecordedRun`] and [`shrink()`]: replay runs, and shrink failing ones.
-//! - [`conform`]: decides whether a model allows a recorded behaviour. [`recorded_suite()`]: turns
+//! - [`conform`]: decides whether a model allows a recorded behavior. [`recorded_suite()`]: turns
 //!   it into a scenario.
 //! - [`parallel`]: explores with the help of other processes.
 //! - [`compute_suite`]: makes suites that cover an explored graph.
@@ -62,7 +62,8 @@ pub use cover::{
     UnreachableTarget, compute_suite, count_pairs,
 };
 pub use explore::{
-    Expander, ExploredGraph, GraphLimits, GraphProgress, explore, explore_from, explore_with,
+    Expander, ExploredGraph, GraphLimits, GraphProgress, GraphWatcher, LocalExpander, explore,
+    explore_from, explore_with,
 };
 pub use filter::Filter;
 pub use fsm::{Fsm, FsmEdge};
@@ -73,7 +74,7 @@ pub use recorded_suite::recorded_suite;
 pub use replay::{RecordedRun, ReplayOutcome, prepare_run};
 pub use runs::{
     Chooser, ChosenStep, Implementation, ModelRunner, RunCounts, RunEnd, RunPlan, RunWatcher,
-    step_text,
+    StepMismatch, step_text,
 };
 pub use shrink::{MinimalRun, shrink};
 pub use suite::RunSuite;

@@ -30,7 +30,7 @@ pub(crate) fn check_observation(
             // reason.
             signature: format!("{text}: {why}"),
             details,
-            ..mismatch(text, message)
+            ..mismatch(text, message, None)
         }))
     };
     if !product.has_action(name) {

@@ -389,6 +389,11 @@ impl Helper {
             self.values
                 .push(codec.import(product.interner_mut(), value)?);
         }
+        let mut notices = Vec::new();
+        for _ in 0..take_number(rest)? {
+            notices.push(take_bytes(rest)?);
+        }
+        product.import_notices(&notices);
         let mut joints = Vec::new();
         for _ in 0..take_number(rest)? {
             let [name, arguments, result] =
@@ -448,7 +453,7 @@ pub fn serve(
 /// Encodes the possible steps of a state. Returns `None` if something in them cannot be
 /// transferred.
 fn encode_steps(
-    product: &Product<'_>,
+    product: &mut Product<'_>,
     codec: &mut dyn ValueCodec,
     moves: &[JointStep],
     explained: &mut Vec<Option<usize>>,
@@ -480,6 +485,9 @@ fn encode_steps(
     let mut frame = vec![STEPS];
     put_number(&mut frame, new.len());
     new.iter().for_each(|value| put_bytes(&mut frame, value));
+    let notices = product.export_notices();
+    put_number(&mut frame, notices.len());
+    notices.iter().for_each(|part| put_bytes(&mut frame, part));
     put_number(&mut frame, steps.len());
     for (numbers, state) in steps {
         numbers

@@ -15,6 +15,7 @@ mod lockstep;
 mod saved_actions;
 mod transition_coverage;
 
+use crate::mismatch::without_values;
 use lockstep::AttachedImplementation;
 pub use transition_coverage::TakenTransition;
 use transition_coverage::TransitionCoverage;
@@ -138,7 +139,7 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
         &self.starts
     }
 
-    /// Returns the template of an action name, and adds it to the catalogue if it is new.
+    /// Returns the template of an action name, and adds it to the catalog if it is new.
     fn template(&mut self, name: NameId) -> Result<TemplateId, TooManyActions> {
         if let Some(template) = self.names.get(&name) {
             return Ok(*template);
@@ -150,7 +151,7 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
         Ok(template)
     }
 
-    /// Returns the number of an action, and adds it to the catalogue if it is new.
+    /// Returns the number of an action, and adds it to the catalog if it is new.
     pub fn action_id(&mut self, name: NameId, arguments: ValueId) -> Result<ActionId, Error> {
         if let Some(known) = self.numbers.get(&(name, arguments)) {
             return Ok(*known);
@@ -188,7 +189,7 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
         Ok(action)
     }
 
-    /// Adds an action with this text to the catalogue.
+    /// Adds an action with this text to the catalog.
     fn add_action(
         &mut self,
         template: TemplateId,
@@ -334,7 +335,7 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
     }
 }
 
-/// Converts the error of a full catalogue.
+/// Converts the error of a full catalog.
 fn too_many_actions(error: TooManyActions) -> ModelError {
     Error::new(error.to_string()).into()
 }
@@ -348,7 +349,7 @@ fn model_failure(error: &ModelError) -> Failure {
     let message = error.to_string();
     Failure {
         kind: FailureKind::UncaughtException,
-        signature: message.clone(),
+        signature: without_values(&message),
         message,
         details,
     }

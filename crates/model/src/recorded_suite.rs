@@ -79,7 +79,8 @@ impl Interpretation {
     ) -> Result<(), ModelError> {
         match &mut self.tracker {
             Some(tracker) if !others.is_empty() => {
-                tracker.apply_unrecorded(product, others, MAX_STATES)
+                tracker.apply_unrecorded(product, others, MAX_STATES)?;
+                Ok(())
             }
             _ => Ok(()),
         }
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_allowed_is_where_it_ends() {
+    fn a_recorded_suite_ends_at_the_first_forbidden_action() {
         let (mut product, happened) = lamp();
         let wrong = LoggedAction {
             result: Some([ValueId::NONE; 2]),

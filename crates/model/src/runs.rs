@@ -16,7 +16,7 @@ use testwright_core::product::{
 };
 use testwright_core::{Failure, FailureKind};
 
-use crate::mismatch::mismatch;
+use crate::mismatch::{mismatch, step_mismatch};
 use crate::observation::check_observation;
 
 /// Strategy that picks the steps of runs.
@@ -56,11 +56,23 @@ pub struct ChosenStep {
     pub result: Option<ValueId>,
 }
 
+/// A step that the implementation did not perform as its label says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepMismatch {
+    /// Description for people.
+    pub text: String,
+    /// Class of the exception that was raised, if it was one.
+    pub exception: Option<String>,
+}
+
 /// The implementation under test.
 pub trait Implementation {
-    /// Performs a step. Returns a description of the mismatch if it did not behave as the label
-    /// says.
-    fn act(&mut self, interner: &Interner, label: StepLabel) -> Result<Option<String>, ModelError>;
+    /// Performs a step. Returns the mismatch if it did not behave as the label says.
+    fn act(
+        &mut self,
+        interner: &Interner,
+        label: StepLabel,
+    ) -> Result<Option<StepMismatch>, ModelError>;
 
     /// Resets it for another run.
     fn reset(&mut self) -> Result<(), ModelError>;
@@ -74,6 +86,11 @@ pub trait Implementation {
     /// Waits for an action that the implementation takes by itself, up to its own time limit.
     /// Returns `None` if it never does so, and false if nothing came.
     fn wait(&mut self) -> Result<Option<bool>, ModelError>;
+
+    /// Returns true if it can be reset.
+    fn can_reset(&self) -> bool {
+        true
+    }
 
     /// Discards the actions that it took by itself, and returns how many were not handled.
     fn discard_observations(&mut self) -> Result<usize, ModelError>;
@@ -97,6 +114,10 @@ pub struct RunPlan {
     pub check_invariants: bool,
     /// True if a model without a reset of its own is put back to its initial state for another run.
     pub restore_initial: bool,
+    /// True to do as PyModel does: the implementation is not reset before the first run, a run that
+    /// was merely too short to reach an accepting state has failed, and the implementation is waited
+    /// for even where a run may end and the models expect nothing.
+    pub follows_pymodel: bool,
 }
 
 /// Result of one run.
@@ -201,8 +222,9 @@ impl ModelRunner<'_, '_> {
             let Some(start) = start else {
                 break;
             };
-            if run > 0
-                && let Some(implementation) = &mut self.implementation
+            let resets_first = !self.plan.follows_pymodel;
+            if let Some(implementation) = &mut self.implementation
+                && (run > 0 || resets_first && implementation.can_reset())
             {
                 implementation.reset()?;
             }
@@ -247,10 +269,12 @@ impl ModelRunner<'_, '_> {
             RunStop::Failed(why) => Some(why),
             RunStop::NoStepPossible if self.implementation.is_some() && !accepting => {
                 let why = format!("{}, {}", RunEnd::NOTHING_LEFT, RunEnd::NOT_ACCEPTING);
-                Some(mismatch("", why))
+                Some(mismatch("", why, None))
             }
-            RunStop::Finished if self.implementation.is_some() && !accepting => {
-                Some(mismatch("", RunEnd::NOT_ACCEPTING.to_owned()))
+            RunStop::Finished
+                if self.plan.follows_pymodel && self.implementation.is_some() && !accepting =>
+            {
+                Some(mismatch("", RunEnd::NOT_ACCEPTING.to_owned(), None))
             }
             _ => None,
         };
@@ -307,11 +331,11 @@ impl ModelRunner<'_, '_> {
                         }
                         Some(chosen) => chosen,
                         None => {
-                            if self.wait()? || self.chooser.should_retry() {
+                            if self.wait(states)? || self.chooser.should_retry() {
                                 continue;
                             }
-                            let has_finished =
-                                phase == Phase::Cleanup || self.chooser.is_finished();
+                            let has_finished = self.chooser.is_finished()
+                                || phase == Phase::Cleanup && !self.is_stuck(states)?;
                             return Ok(if has_finished {
                                 RunStop::Finished
                             } else {
@@ -324,7 +348,8 @@ impl ModelRunner<'_, '_> {
             let Some(label) = self.perform(states, choice, &possible)? else {
                 let text = self.action_text(choice.name, choice.arguments);
                 let why = format!("{text}, which the model cannot do");
-                return Ok(RunStop::Failed(self.mismatch(choice.name, why)));
+                let name = self.product.interner().name_text(choice.name);
+                return Ok(RunStop::Failed(mismatch(name, why, None)));
             };
             *steps += 1;
             watcher.step(self.product.interner(), label, observed.is_some());
@@ -343,7 +368,11 @@ impl ModelRunner<'_, '_> {
                 && let Some(implementation) = &mut self.implementation
                 && let Some(why) = implementation.act(self.product.interner(), label)?
             {
-                return Ok(RunStop::Failed(self.mismatch(label.name, why)));
+                return Ok(RunStop::Failed(step_mismatch(
+                    self.product.interner(),
+                    label,
+                    why,
+                )));
             }
             if Some(*steps) == self.plan.steps {
                 phase = Phase::Cleanup;
@@ -353,8 +382,17 @@ impl ModelRunner<'_, '_> {
         Ok(RunStop::Finished)
     }
 
-    /// Waits for an action of the implementation. Returns true if one came.
-    fn wait(&mut self) -> Result<bool, ModelError> {
+    /// Returns true if the models cannot go on, not even by actions that do not lead to an end.
+    fn is_stuck(&mut self, states: &[Vec<ModelState>]) -> Result<bool, ModelError> {
+        Ok(!self.plan.follows_pymodel && self.possible_steps(states, Phase::Normal)?.is_empty())
+    }
+
+    /// Waits for an action of the implementation. Returns true if one came. There is nothing to wait
+    /// for where a run may end and the models expect nothing more.
+    fn wait(&mut self, states: &[Vec<ModelState>]) -> Result<bool, ModelError> {
+        if !self.plan.follows_pymodel && is_at_rest(self.product, states)? {
+            return Ok(false);
+        }
         match &mut self.implementation {
             Some(implementation) => Ok(implementation.wait()?.unwrap_or(false)),
             None => Ok(false),
@@ -428,11 +466,6 @@ impl ModelRunner<'_, '_> {
         Ok(Some(label))
     }
 
-    /// Builds the failure for an action that did not do what the models say.
-    fn mismatch(&self, name: NameId, why: String) -> Failure {
-        mismatch(self.product.interner().name_text(name), why)
-    }
-
     /// Renders an action with its arguments.
     fn action_text(&self, name: NameId, arguments: ValueId) -> String {
         let interner = self.product.interner();
@@ -442,6 +475,22 @@ impl ModelRunner<'_, '_> {
             interner.value_text(arguments).plain()
         )
     }
+}
+
+/// Returns true if a run may end in one of the states, and no observable action may happen in any.
+pub(crate) fn is_at_rest(
+    product: &mut Product<'_>,
+    states: &[Vec<ModelState>],
+) -> Result<bool, ModelError> {
+    if !states.iter().any(|state| product.is_accepting(state)) {
+        return Ok(false);
+    }
+    for state in states {
+        if product.may_observe(state)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 impl RunEnd {

@@ -171,6 +171,12 @@ impl Model for RunSuite {
         Ok(self.next_step(from).into_iter().collect())
     }
 
+    fn lists_arguments(&self, name: NameId) -> bool {
+        let mut steps = self.runs.iter().flatten();
+        !steps.any(|step| step.name == name && step.is_wildcard())
+            && self.vocabulary.contains(&name)
+    }
+
     fn is_accepting(&self, state: ModelState) -> bool {
         let (run, position) = self.position(state);
         self.runs.get(run).is_none_or(|run| position >= run.len())

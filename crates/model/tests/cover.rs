@@ -162,7 +162,7 @@ fn a_product_with_a_suite_begins_at_each_of_its_runs() {
 }
 
 #[test]
-fn what_cannot_end_is_named() {
+fn states_without_an_end_are_named() {
     let mut interner = ToyMachine::interner();
     let lines = ["a go b", "b back a", "b fall c"];
     let machine = ToyMachine::program(&mut interner, "machine", &lines);

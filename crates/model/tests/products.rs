@@ -250,7 +250,7 @@ fn helpers_find_the_same_to_the_last_number() {
             &mut product,
             &mut team,
             &GraphLimits::default(),
-            &mut |_| true,
+            &mut |_: &testwright_model::GraphProgress| true,
         );
         assert!(found.error.is_none(), "{:?}", found.error);
         assert_eq!(fsm_file::write(&product, &found.graph, ""), expected);

@@ -7,7 +7,8 @@ use testwright_core::product::{
 };
 use testwright_core::toys::ToyMachine;
 use testwright_model::{
-    Implementation, MinimalRun, RecordedRun, ReplayOutcome, RunSuite, prepare_run, shrink,
+    Implementation, MinimalRun, RecordedRun, ReplayOutcome, RunSuite, StepMismatch, prepare_run,
+    shrink,
 };
 
 /// Builds a door with a lock for two keys, and a bell that the door rings by itself.
@@ -56,13 +57,20 @@ impl Real {
 }
 
 impl Implementation for Real {
-    fn act(&mut self, interner: &Interner, label: StepLabel) -> Result<Option<String>, ModelError> {
+    fn act(
+        &mut self,
+        interner: &Interner,
+        label: StepLabel,
+    ) -> Result<Option<StepMismatch>, ModelError> {
         let arguments = interner.value_text(label.arguments).plain();
         match interner.name_text(label.name) {
             "lock" if arguments == "(2)" => {
                 self.locked += 1;
                 let jams = self.locked.is_multiple_of(self.jams_each);
-                Ok(jams.then(|| format!("it jams at lock {}", self.locked)))
+                Ok(jams.then(|| StepMismatch {
+                    text: format!("it jams at lock {}", self.locked),
+                    exception: None,
+                }))
             }
             "open" => {
                 self.opened += 1;
@@ -150,7 +158,7 @@ fn shrink_failing(real: &mut Real, text: &str) -> (Option<MinimalRun>, String) {
 const LONG: &str = "open close lock(1) unlock open close lock(2) unlock open close lock(1)";
 
 #[test]
-fn what_fails_each_time_is_played_a_few_times() {
+fn reliable_failures_are_replayed_a_few_times() {
     let (short, text) = shrink_failing(&mut Real::jamming(1), LONG);
     let short = short.unwrap();
     assert_eq!(text, "lock(2)");
@@ -161,7 +169,7 @@ fn what_fails_each_time_is_played_a_few_times() {
 }
 
 #[test]
-fn what_fails_now_and_then_is_made_as_short() {
+fn flaky_failures_are_shrunk_just_as_short() {
     for each in 2..5 {
         let (short, text) = shrink_failing(&mut Real::jamming(each), LONG);
         let (failed, tries) = short.unwrap().failure_rate.unwrap();
@@ -172,13 +180,13 @@ fn what_fails_now_and_then_is_made_as_short() {
 }
 
 #[test]
-fn what_does_not_fail_again_is_none() {
+fn a_failure_that_does_not_repeat_gives_none() {
     let (short, _) = shrink_failing(&mut Real::jamming(50), LONG);
     assert_eq!(short, None);
 }
 
 #[test]
-fn what_an_implementation_does_by_itself_is_made_short_as_well() {
+fn failures_of_observed_actions_are_shrunk() {
     for each in [1, 3] {
         let (short, text) = shrink_failing(&mut Real::ringing(each), LONG);
         let short = short.unwrap();

@@ -23,7 +23,7 @@ use crate::reference_rules::ReferenceRules;
 
 /// All actions of a harness, with the functions compiled so far.
 pub(crate) struct CompiledActions<'py> {
-    /// One entry per template, in the order of the catalogue.
+    /// One entry per template, in the order of the catalog.
     templates: Vec<TemplateCode<'py>>,
     /// All compiled variants, by [`VariantId`].
     variants: Vec<Variant<'py>>,
@@ -440,7 +440,7 @@ impl ConcreteTexts {
     }
 }
 
-/// Returns the latest plan if it equals `plan`, else `plan` itself, so that equal neighbours share
+/// Returns the latest plan if it equals `plan`, else `plan` itself, so that equal neighbors share
 /// memory.
 fn share_plan(latest: &mut Option<Rc<FillPlan>>, plan: FillPlan) -> Rc<FillPlan> {
     match latest {

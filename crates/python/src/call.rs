@@ -216,7 +216,7 @@ pub(crate) fn wrap_c_function(
     // The function object refers to the definition for its whole life, which may last until the
     // process ends.
     let definition = Box::leak(definition);
-    // SAFETY: the definition lives for ever and says truly what kind of function it has; the result
+    // SAFETY: the definition lives forever and says truly what kind of function it has; the result
     // is a new reference or null with an exception set.
     unsafe {
         let function = ffi::PyCFunction_NewEx(definition, receiver.as_ptr(), std::ptr::null_mut());

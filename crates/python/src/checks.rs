@@ -211,6 +211,25 @@ impl<'py> Checks<'py> {
         result
     }
 
+    /// Returns the signatures of all invariants that do not hold.
+    pub(crate) fn violations(
+        &mut self,
+        context: &HarnessContext<'py>,
+        states: &PoolStates,
+    ) -> Vec<String> {
+        let types = self.types.iter();
+        let of_types = types.filter_map(|declared| Some(declared.violation(context)?.outcome));
+        let mut outcomes: Vec<Outcome> = of_types.collect();
+        for property in &mut self.properties {
+            outcomes.push(property.check(context, states, |_| true).0);
+        }
+        let signature = |outcome| match outcome {
+            Outcome::Failed(failure) => Some(failure.signature),
+            _ => None,
+        };
+        outcomes.into_iter().filter_map(signature).collect()
+    }
+
     /// Returns the reason why all properties are checked although only changed ones were requested.
     pub(crate) fn reason_for_all(&self) -> Option<&str> {
         let why = self

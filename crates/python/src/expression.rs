@@ -1,5 +1,5 @@
 //! Expressions over the states of a harness, given by the user: a goal to reach, a distance to
-//! minimise.
+//! minimize.
 //!
 //! They are not part of the harness, so errors are diagnostics of their own text. They see the
 //! names that harness code sees, and each slot by its display name, such as `jug0`, or `jug_REF0`
@@ -13,7 +13,7 @@ use pyo3::types::PyTuple;
 use rustc_hash::FxHashMap;
 use testwright_core::{Error, PoolId};
 use testwright_lang::{Diagnostic, Severity};
-use testwright_source::{TokenKind, check_expression, names, tokens};
+use testwright_source::{TokenKind, check_expression, names, tokenize};
 
 use crate::failures;
 use crate::interrupt;
@@ -118,7 +118,7 @@ impl<'py> PythonSystem<'py> {
         slots
     }
 
-    /// Returns a name as Python normalises it (NFKC): letters that look alike are one.
+    /// Returns a name as Python normalizes it (NFKC): letters that look alike are one.
     fn normalize_name(&self, name: &str) -> String {
         if name.is_ascii() {
             return name.to_owned();
@@ -143,7 +143,7 @@ impl<'py> PythonSystem<'py> {
 
     /// Returns the diagnostic for a name that is neither a slot nor known to the harness.
     fn unknown_name(&self, text: &str, name: &str) -> Diagnostic {
-        let mut name_tokens = tokens(text).into_iter();
+        let mut name_tokens = tokenize(text).into_iter();
         let token = name_tokens
             .find(|token| token.kind == TokenKind::Name && &text[token.range.clone()] == name);
         let range = token.map_or(0..text.len(), |token| token.range);

@@ -53,10 +53,20 @@ impl RaisedException {
             Some(location) => format!(
                 "{} at {location}: {}",
                 self.type_name,
-                without_values(&self.message)
+                self.message_without_values()
             ),
             None => self.type_name.clone(),
         }
+    }
+}
+
+impl RaisedException {
+    /// Returns the message without values. The message of a `KeyError` is nothing but a value.
+    fn message_without_values(&self) -> String {
+        if self.type_name == "KeyError" {
+            return String::from("#");
+        }
+        without_values(&self.message)
     }
 }
 

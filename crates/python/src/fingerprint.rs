@@ -1,354 +1,177 @@
-//! Fingerprints: short keys of the values in the slots.
+//! Fingerprints: short keys of states.
 //!
-//! Values are visited in an order that does not depend on addresses, or on the order in which sets
-//! and dictionaries were filled, and hashed to 128 bits. Values of built-in types that are equal in
-//! Python have equal keys, `1`, `1.0` and `True` for example. Objects have equal keys if their
-//! classes and attributes do. Two slots that share a list differ from two that hold equal lists,
-//! because an action on one of them shows the difference.
-//!
-//! Other objects are reduced as for pickling (`__reduce_ex__`); nothing is pickled. Objects that
-//! cannot be reduced (a socket, a running generator) cannot be told apart, and cause an error.
+//! The key of a state is a hash of its [encoding](crate::walker::encoder): first the modules under
+//! test, then the slots in order. Two states have the same key only if no action, guard or check can
+//! tell them apart, except by what [`caveats`](Fingerprint::caveats) names.
 
-use std::hash::{DefaultHasher, Hasher};
-
-use pyo3::exceptions::PyTypeError;
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyCFunction, PyDict, PyFloat, PyFrozenSet, PyInt, PyList,
-    PyModule, PySet, PyString, PyTuple, PyType,
-};
-use rustc_hash::FxHashMap;
+use testwright_core::verdict::Caveat;
 use testwright_core::{Equivalence, Error, Fingerprint, PoolId};
 
 use crate::failures::RaisedException;
 use crate::interrupt;
+use crate::state_tracker::ObjectTracker;
 use crate::system::PythonSystem;
+use crate::walker::encoder::{Encoder, EncodingGap, StateRoot};
 
-/// The maximum depth of nested keys and members of sets.
-const MAX_KEY_DEPTH: u32 = 50;
-
-/// Visits values and hashes them.
-struct ValueHasher<'py> {
-    python: Python<'py>,
-    /// Two hashers with different seeds, for 128 bits.
-    halves: [DefaultHasher; 2],
-    /// The number of each mutable object, in the order of first visit.
-    object_numbers: FxHashMap<usize, u64>,
-    /// Temporary objects, kept alive so that their addresses stay unique.
-    kept_alive: Vec<Bound<'py, PyAny>>,
-    /// Values still to be visited, the next one last. An explicit stack, because values may be
-    /// nested without limit.
-    pending: Vec<Bound<'py, PyAny>>,
-    /// The depth of nested keys.
-    depth: u32,
-}
-
-impl<'py> ValueHasher<'py> {
-    /// Creates a hasher without any values.
-    fn new(python: Python<'py>, depth: u32) -> ValueHasher<'py> {
-        let mut halves = [DefaultHasher::new(), DefaultHasher::new()];
-        halves[1].write_u8(1);
-        ValueHasher {
-            python,
-            halves,
-            object_numbers: FxHashMap::default(),
-            kept_alive: Vec::new(),
-            pending: Vec::new(),
-            depth,
-        }
-    }
-
-    /// Returns the key.
-    fn finish(&self) -> u128 {
-        let [low, high] = self.halves.each_ref().map(Hasher::finish);
-        u128::from(high) << 64 | u128::from(low)
-    }
-
-    /// Hashes bytes, with a tag for their kind.
-    fn hash_bytes(&mut self, kind: u8, bytes: &[u8]) {
-        for half in &mut self.halves {
-            half.write_u8(kind);
-            half.write_usize(bytes.len());
-            half.write(bytes);
-        }
-    }
-
-    /// Hashes a number, with a tag for its kind.
-    fn hash_number(&mut self, kind: u8, number: u64) {
-        self.hash_bytes(kind, &number.to_le_bytes());
-    }
-
-    /// Hashes a value and everything in it.
-    fn hash(&mut self, value: Bound<'py, PyAny>) -> PyResult<()> {
-        self.pending.push(value);
-        while let Some(value) = self.pending.pop() {
-            self.hash_value(&value)?;
-            self.kept_alive.push(value);
-        }
-        Ok(())
-    }
-
-    /// Hashes one value, and queues its parts.
-    fn hash_value(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        if value.is_none() {
-            self.hash_bytes(b'N', &[]);
-        } else if let Ok(text) = value.cast_exact::<PyString>() {
-            // Lone surrogates are not valid in UTF-8; their escapes suffice.
-            self.hash_bytes(b's', text.to_string_lossy().as_bytes());
-        } else if value.cast_exact::<PyInt>().is_ok() || value.cast_exact::<PyBool>().is_ok() {
-            self.hash_integer(value)?;
-        } else if let Ok(number) = value.cast_exact::<PyFloat>() {
-            let plain = number.value();
-            if plain.is_finite() && plain.fract() == 0.0 {
-                self.hash_integer(&value.call_method0(intern!(self.python, "__int__"))?)?;
-            } else {
-                self.hash_number(b'f', plain.to_bits());
-            }
-        } else if let Ok(bytes) = value.cast_exact::<PyBytes>() {
-            self.hash_bytes(b'b', bytes.as_bytes());
-        } else if let Ok(tuple) = value.cast_exact::<PyTuple>() {
-            self.hash_number(b't', tuple.len() as u64);
-            self.pending.extend(tuple.iter().rev());
-        } else if let Ok(set) = value.cast_exact::<PyFrozenSet>() {
-            self.hash_members(set.iter())?;
-        } else if is_named(value) {
-            self.hash_names(value)?;
-        } else if !self.is_repeated(value) {
-            self.hash_mutable(value)?;
-        }
-        Ok(())
-    }
-
-    /// Hashes a mutable object on its first visit.
-    fn hash_mutable(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        if let Ok(list) = value.cast_exact::<PyList>() {
-            self.hash_number(b'l', list.len() as u64);
-            self.pending.extend(list.iter().rev());
-        } else if let Ok(dictionary) = value.cast_exact::<PyDict>() {
-            self.hash_entries(dictionary)?;
-        } else if let Ok(set) = value.cast_exact::<PySet>() {
-            self.hash_members(set.iter())?;
-        } else if let Ok(bytes) = value.cast_exact::<PyByteArray>() {
-            self.hash_bytes(b'B', &bytes.to_vec());
-        } else {
-            self.hash_object(value)?;
-        }
-        Ok(())
-    }
-
-    /// Hashes an integer of any size.
-    fn hash_integer(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        match value.extract::<i64>() {
-            Ok(number) => self.hash_number(b'i', number as u64),
-            Err(_) => self.hash_bytes(b'I', value.str()?.to_string_lossy().as_bytes()),
-        }
-        Ok(())
-    }
-
-    /// Returns true if an object was visited before, and hashes its number then.
-    fn is_repeated(&mut self, value: &Bound<'py, PyAny>) -> bool {
-        let next = self.object_numbers.len() as u64;
-        let number = *self
-            .object_numbers
-            .entry(value.as_ptr() as usize)
-            .or_insert(next);
-        if number != next {
-            self.hash_number(b'&', number);
-        }
-        number != next
-    }
-
-    /// Hashes the names of a class, function or module, which identify it.
-    fn hash_names(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        for name in ["__module__", "__qualname__", "__name__"] {
-            if let Ok(found) = value.getattr(name) {
-                self.hash_bytes(b'n', found.str()?.to_string_lossy().as_bytes());
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the key of a value on its own.
-    fn independent_key(&self, value: Bound<'py, PyAny>) -> PyResult<u128> {
-        if self.depth == MAX_KEY_DEPTH {
-            let message = "keys or members of sets are nested too deeply";
-            return Err(PyTypeError::new_err(message));
-        }
-        let mut hasher = ValueHasher::new(self.python, self.depth + 1);
-        hasher.hash(value)?;
-        Ok(hasher.finish())
-    }
-
-    /// Hashes the members of a set, in the order of their keys.
-    fn hash_members(&mut self, members: impl Iterator<Item = Bound<'py, PyAny>>) -> PyResult<()> {
-        let mut keys = members
-            .map(|member| self.independent_key(member))
-            .collect::<PyResult<Vec<u128>>>()?;
-        keys.sort_unstable();
-        self.hash_number(b'S', keys.len() as u64);
-        keys.iter()
-            .for_each(|key| self.hash_bytes(b'k', &key.to_le_bytes()));
-        Ok(())
-    }
-
-    /// Hashes the entries of a dictionary, in the order of their keys, and queues the values.
-    fn hash_entries(&mut self, dictionary: &Bound<'py, PyDict>) -> PyResult<()> {
-        let mut entries = Vec::new();
-        for (key, value) in dictionary.iter() {
-            entries.push((self.independent_key(key)?, value));
-        }
-        entries.sort_by_key(|(key, _)| *key);
-        self.hash_number(b'd', entries.len() as u64);
-        for (key, _) in &entries {
-            self.hash_bytes(b'k', &key.to_le_bytes());
-        }
-        let values = entries.into_iter().map(|(_, value)| value);
-        self.pending.extend(values.rev());
-        Ok(())
-    }
-
-    /// Reduces an object as for pickling; registered functions take precedence.
-    fn reduce(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let registered = self.python.import("copyreg")?.getattr("dispatch_table")?;
-        match registered.get_item(value.get_type()) {
-            Ok(function) => function.call1((value,)),
-            Err(_) => value.call_method1(intern!(self.python, "__reduce_ex__"), (4,)),
-        }
-    }
-
-    /// Hashes an object by its class and its reduction.
-    fn hash_object(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        if value.is_callable() && value.getattr("__code__").is_ok() {
-            self.hash_names(value)?;
-            // An inner function may hold values of the outer one.
-            let closure = value.getattr("__closure__")?;
-            if let Ok(cells) = closure.cast::<PyTuple>() {
-                let contents = cells
-                    .iter()
-                    .filter_map(|cell| cell.getattr("cell_contents").ok());
-                self.pending.extend(contents);
-            }
-            return Ok(());
-        }
-        let parts = self.reduce(value)?;
-        let Ok(parts) = parts.cast_into::<PyTuple>() else {
-            // The object is a singleton, reduced to its name.
-            self.hash_names(value.get_type().as_any())?;
-            return self.hash_names(value);
-        };
-        self.hash_names(value.get_type().as_any())?;
-        let mut inner = Vec::new();
-        for (index, part) in parts.iter().enumerate().skip(1) {
-            // The fourth and fifth part are iterators over the items of a list, and of a
-            // dictionary.
-            match (index, part.is_none()) {
-                (_, true) => {}
-                (3, _) => inner.extend(part.try_iter()?.collect::<PyResult<Vec<_>>>()?),
-                (4, _) => {
-                    let entries = PyDict::new(self.python);
-                    for entry in part.try_iter()? {
-                        let (key, value): (Bound<'py, PyAny>, Bound<'py, PyAny>) =
-                            entry?.extract()?;
-                        entries.set_item(key, value)?;
-                    }
-                    inner.push(entries.into_any());
-                }
-                _ => inner.push(part),
-            }
-        }
-        self.hash_number(b'o', inner.len() as u64);
-        self.pending.extend(inner.into_iter().rev());
-        Ok(())
-    }
-}
-
-/// Returns true if an object is identified by its name.
-fn is_named(value: &Bound<'_, PyAny>) -> bool {
-    value.is_instance_of::<PyType>()
-        || value.is_instance_of::<PyModule>()
-        || (value.is_instance_of::<PyCFunction>()
-            && value
-                .getattr(intern!(value.py(), "__self__"))
-                .is_ok_and(|owner| owner.is_none() || owner.is_instance_of::<PyModule>()))
+/// The values of a slot and its twin, with its position and whether it is used.
+struct SlotContent<'py> {
+    position: usize,
+    is_used: bool,
+    values: Vec<Bound<'py, PyAny>>,
 }
 
 impl<'py> PythonSystem<'py> {
     /// Returns the values of a slot and its twin, with the pool's abstraction applied.
-    fn slot_values(&self, pool: PoolId, slot: u32) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn slot_content(&self, pool: PoolId, slot: u32) -> PyResult<SlotContent<'py>> {
         let declared = self.context.harness.pool(pool);
-        let index = self.context.layout.position(pool, slot);
-        let mut values = vec![self.context.slots.get_item(index)?];
+        let position = self.context.layout.position(pool, slot);
+        let mut values = vec![self.context.slots.get_item(position)?];
         if declared.reference {
-            let twin = index + self.context.layout.twin_distance(pool);
+            let twin = position + self.context.layout.twin_distance(pool);
             values.push(self.context.slots.get_item(twin)?);
         }
-        let Some(abstraction) = &declared.abstraction else {
-            return Ok(values);
-        };
-        let function = self.evaluate(abstraction)?;
-        let abstracted = |value: Bound<'py, PyAny>| {
-            if value.is_none() {
-                Ok(value)
-            } else {
-                function.call1((value,))
-            }
-        };
-        values.into_iter().map(abstracted).collect()
-    }
-
-    /// Hashes all slots and the rest of the state.
-    fn hash_slots(&self, equivalence: Equivalence) -> PyResult<u128> {
-        let python = self.context.python;
-        let mut hasher = ValueHasher::new(python, 0);
-        for (number, declared) in self.context.harness.pools.iter().enumerate() {
-            let pool = PoolId(number);
-            let mut slots = Vec::new();
-            for slot in 0..declared.size {
-                let values = self.slot_values(pool, slot)?;
-                let is_used = self.states.is_used(pool, slot);
-                let key = match equivalence {
-                    Equivalence::Equal => 0,
-                    Equivalence::UpToRenaming => {
-                        let mut alone = ValueHasher::new(python, 0);
-                        alone.hash_bytes(b'u', &[u8::from(is_used)]);
-                        for value in &values {
-                            alone.hash(value.clone())?;
-                        }
-                        alone.finish()
-                    }
-                };
-                slots.push((key, is_used, values));
-            }
-            // The sort is stable, so the order stays if names matter.
-            slots.sort_by_key(|(key, ..)| *key);
-            for (_, is_used, values) in slots {
-                hasher.hash_bytes(b'u', &[u8::from(is_used)]);
-                for value in values {
-                    hasher.hash(value)?;
+        if let Some(abstraction) = &declared.abstraction {
+            let function = self.evaluate(abstraction)?;
+            for value in &mut values {
+                if !value.is_none() {
+                    *value = function.call1((&*value,))?;
                 }
             }
         }
-        hasher.hash_bytes(b'a', &[u8::from(self.assumption_violated)]);
+        Ok(SlotContent {
+            position,
+            is_used: self.states.is_used(pool, slot),
+            values,
+        })
+    }
+
+    /// Returns the contents of all slots, by pool.
+    fn slot_contents(&self) -> PyResult<Vec<Vec<SlotContent<'py>>>> {
+        let pools = self.context.harness.pools.iter().enumerate();
+        pools
+            .map(|(number, declared)| {
+                (0..declared.size)
+                    .map(|slot| self.slot_content(PoolId(number), slot))
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// Encodes the whole state.
+    fn encode_state(&mut self, equivalence: Equivalence) -> PyResult<u128> {
+        self.start_tracking()?;
+        let pools = self.slot_contents()?;
+        let random = self
+            .process_state
+            .as_ref()
+            .and_then(|state| state.random().state());
+        let Some(tracker) = &mut self.states_seen else {
+            return Ok(0);
+        };
+        let ObjectTracker { context, base, .. } = &mut **tracker;
+        let modules = base.encode(context, false);
+        let numbers = modules.numbers.as_ref().unwrap_or_else(|| base.numbers());
+        let mut encoder = Encoder::new(context, StateRoot::Modules).after(numbers);
+        encoder.write_bytes(b'm', &modules.key.to_le_bytes());
+        if let Some(random) = random {
+            encoder.write_bytes(b'r', &random.to_bytes());
+        }
+        for slots in pools {
+            encode_pool(&mut encoder, slots, equivalence);
+        }
+        encoder.write_number(b'a', u64::from(self.assumption_violated));
         for state in self
             .guide
             .iter()
             .flat_map(|guide| guide.states().iter().flatten())
         {
-            hasher.hash_number(b'g', u64::from(state.0));
+            encoder.write_number(b'g', u64::from(state.0));
         }
-        Ok(hasher.finish())
+        Ok(encoder.finish())
+    }
+}
+
+/// Encodes the slots of a pool: in order, or in the order of their own encodings if their names do not
+/// matter.
+fn encode_pool<'py>(
+    encoder: &mut Encoder<'_, 'py>,
+    slots: Vec<SlotContent<'py>>,
+    equivalence: Equivalence,
+) {
+    let mut keyed = Vec::with_capacity(slots.len());
+    for slot in slots {
+        encoder.root = StateRoot::Slot(slot.position);
+        let keys: Vec<u128> = match equivalence {
+            Equivalence::Equal => Vec::new(),
+            Equivalence::UpToRenaming => slot
+                .values
+                .iter()
+                .map(|value| encoder.independent_key(value))
+                .collect(),
+        };
+        keyed.push(((slot.is_used, keys), slot));
+    }
+    if equivalence == Equivalence::UpToRenaming {
+        keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
+    }
+    for (_, slot) in keyed {
+        encoder.root = StateRoot::Slot(slot.position);
+        encoder.write_number(b'u', u64::from(slot.is_used));
+        for value in slot.values {
+            encoder.encode(value);
+        }
+    }
+}
+
+impl PythonSystem<'_> {
+    /// Returns the caveats about code of the modules under test that asks for what no state contains.
+    fn code_caveats(&self, tracker: &ObjectTracker<'_>) -> PyResult<Vec<Caveat>> {
+        let python = self.context.python;
+        let functions = tracker.base.functions(python);
+        let found: Vec<(bool, String, String, usize)> = self
+            .context
+            .support
+            .call_method1("code_outside_state", (functions,))?
+            .extract()?;
+        let caveat = |(is_identity, what, file, line): (bool, String, String, usize)| {
+            let place = format!("`{what}` in {file}, line {line}");
+            if is_identity {
+                Caveat::Identity { place }
+            } else {
+                Caveat::OutsideState { what: place }
+            }
+        };
+        Ok(found.into_iter().map(caveat).collect())
+    }
+
+    /// Returns the name of the slot at a position, or of its pool if it is a twin.
+    fn slot_name(&self, position: usize) -> String {
+        for (number, declared) in self.context.harness.pools.iter().enumerate() {
+            let pool = PoolId(number);
+            let first = self.context.layout.position(pool, 0);
+            let size = declared.size as usize;
+            let catalog_pool = self.context.harness.catalog.pool(pool);
+            match position.checked_sub(first) {
+                Some(slot) if slot < size => return catalog_pool.slot_name(slot as u32),
+                Some(slot) if declared.reference && slot < 2 * size => {
+                    return catalog_pool.twin_name((slot - size) as u32);
+                }
+                _ => {}
+            }
+        }
+        String::from("a slot")
     }
 }
 
 impl Fingerprint for PythonSystem<'_> {
     fn fingerprint(&mut self, equivalence: Equivalence) -> Result<u128, Error> {
-        let mut key = self.hash_slots(equivalence);
+        let mut key = self.encode_state(equivalence);
         if let Err(error) = &key
             && interrupt::is_interrupt(self.context.python, error)
         {
             // The interrupt is noted already; the results so far should not be lost because of it.
-            key = self.hash_slots(equivalence);
+            key = self.encode_state(equivalence);
         }
         interrupt::mark_progress();
         key.map_err(|error| {
@@ -356,5 +179,44 @@ impl Fingerprint for PythonSystem<'_> {
             Error::new(format!("states cannot be told apart: {cause}"))
                 .with_help("give the pool an `ABSTRACT` function that returns plain data")
         })
+    }
+
+    fn caveats(&self) -> Vec<Caveat> {
+        let mut caveats = Vec::new();
+        let pools = self.context.harness.pools.iter();
+        caveats.extend(pools.filter(|pool| pool.abstraction.is_some()).map(|pool| {
+            Caveat::Abstraction {
+                pool: pool.name.clone(),
+            }
+        }));
+        let Some(tracker) = &self.states_seen else {
+            return caveats;
+        };
+        for (root, gap) in &tracker.context.gaps {
+            let place = match root {
+                StateRoot::Slot(position) => format!("in `{}`", self.slot_name(*position)),
+                StateRoot::Modules => String::from("in a module under test"),
+            };
+            caveats.push(match gap {
+                EncodingGap::Unseen(class) => Caveat::OutsideState {
+                    what: format!("a `{class}` {place}"),
+                },
+                EncodingGap::AddressOrder => Caveat::AddressOrder {
+                    what: format!("a set {place}"),
+                },
+            });
+        }
+        caveats.extend(self.code_caveats(tracker).unwrap_or_default());
+        let changed = tracker
+            .foreign
+            .changed(self.context.python, &tracker.context.ignored);
+        caveats.extend(changed.into_iter().map(|name| Caveat::OutsideState {
+            what: format!("what is set in `{name}`"),
+        }));
+        let packages = tracker.unseen_packages.iter();
+        caveats.extend(packages.map(|package| Caveat::OutsideState {
+            what: format!("the package `{package}`"),
+        }));
+        caveats
     }
 }

@@ -11,6 +11,7 @@ use pyo3::types::{PyCFunction, PyDict, PyTuple};
 use testwright_core::Error;
 
 use crate::Interpreter;
+use crate::exit_handlers;
 use crate::failures::RaisedException;
 
 /// True in a child of the process that runs the tests.
@@ -56,6 +57,8 @@ pub fn fork(interpreter: Interpreter<'_>) -> Result<Option<i32>, Error> {
     })?;
     if copied == 0 {
         IS_CHILD.store(false, Ordering::Relaxed);
+        // Without the module there are no handlers either.
+        let _nothing_to_forget = exit_handlers::forget_inherited(interpreter.0);
     }
     Ok((copied != 0).then_some(copied))
 }

@@ -28,6 +28,8 @@ static EXTERNAL_REQUEST: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 static UNANNOUNCED: AtomicBool = AtomicBool::new(false);
 /// Incremented whenever the system under test has returned control.
 static PROGRESS: AtomicU64 = AtomicU64::new(0);
+/// A counter in memory that another process reads, used instead of [`PROGRESS`] once it is set.
+static SHARED_PROGRESS: OnceLock<&'static AtomicU64> = OnceLock::new();
 
 /// The final report if the system does not react; returns the exit status.
 static EXIT_REPORT: Mutex<Option<ExitReport>> = Mutex::new(None);
@@ -72,8 +74,23 @@ pub fn clear_interrupt() {
 pub(crate) fn mark_progress() {
     // Only the thread that holds the interpreter writes, so no increment is lost, and an atomic
     // addition would take longer.
-    let progress = PROGRESS.load(Ordering::Relaxed);
-    PROGRESS.store(progress.wrapping_add(1), Ordering::Relaxed);
+    let progress = progress();
+    progress.store(
+        progress.load(Ordering::Relaxed).wrapping_add(1),
+        Ordering::Relaxed,
+    );
+}
+
+/// Returns the counter of progress.
+#[inline]
+fn progress() -> &'static AtomicU64 {
+    SHARED_PROGRESS.get().copied().unwrap_or(&PROGRESS)
+}
+
+/// Counts progress in memory that another process reads, which can then tell that the system under
+/// test is stuck. Only the first call has an effect.
+pub fn share_progress(counter: &'static AtomicU64) {
+    let _first_counts = SHARED_PROGRESS.set(counter);
 }
 
 /// Resets earlier interrupts and the final report, for a newly loaded system.
@@ -121,12 +138,13 @@ pub(crate) fn start_listener(redirection: &Redirection) -> io::Result<PipeWriter
 /// Waits while the system makes progress. If it makes none, writes the final report and ends the
 /// process.
 fn wait_or_exit(originals: (File, File)) {
-    let mut progress = PROGRESS.load(Ordering::Relaxed);
+    let mut seen_before = progress().load(Ordering::Relaxed);
     loop {
         thread::sleep(REACTION_TIME);
-        let seen = std::mem::replace(&mut progress, PROGRESS.load(Ordering::Relaxed));
+        let seen = progress().load(Ordering::Relaxed);
+        let has_progressed = std::mem::replace(&mut seen_before, seen) != seen;
         let mut exit_report = EXIT_REPORT.lock().unwrap_or_else(PoisonError::into_inner);
-        if exit_report.is_some() && progress != seen {
+        if exit_report.is_some() && has_progressed {
             continue;
         }
         let Some(exit_report) = exit_report.take() else {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-/// A table from keys to values, optimised for the usual case of a single key, 0.
+/// A table from keys to values, optimized for the usual case of a single key, 0.
 pub(crate) struct KeyTable<T> {
     /// The value of key 0.
     first: Option<T>,

@@ -26,6 +26,8 @@ mod coverage;
 mod detached;
 mod dictionary;
 mod draw;
+mod examine;
+mod exit_handlers;
 mod explain;
 mod expression;
 mod failures;
@@ -65,27 +67,33 @@ mod slot_layout;
 mod slot_set;
 mod snapshot;
 mod standalone;
+mod state_tracker;
 mod system;
 mod system_coverage;
+mod unawaited;
+mod walker;
 mod weights;
 
 pub use coverage::{Arc, Collector, MeasuredFile, ProgramExit, SourceSelection};
 pub use detached::DetachedSystem;
+pub use exit_handlers::run_exit_handlers;
 pub use explain::SlotValue;
 pub use expression::StateExpression;
 pub use forking::{enable_crash_reports, exit_now, fork};
 pub use hooks::Hook;
 pub use interpreter::{Interpreter, attach, executable, search_path, version};
-pub use interrupt::{clear_interrupt, is_interrupted, set_exit_report, set_external_request};
+pub use interrupt::{
+    clear_interrupt, is_interrupted, set_exit_report, set_external_request, share_progress,
+};
 pub use library::PoolValues;
 pub use load::{LoadError, check};
 pub use model::{
-    FsmDrawing, Models, PythonChooser, PythonValueCodec, StateEvaluator, StateLint, Stepper,
-    StepperFactory, change_folder, flush, is_stop_requested, load_cases,
+    ActionParameter, FsmDrawing, Models, PythonChooser, PythonValueCodec, StateEvaluator,
+    StateLint, Stepper, StepperFactory, change_folder, flush, is_stop_requested, load_cases,
 };
 pub use options::{CheckMode, MeasuredCode, Options, ProcessOwner, ReferenceExceptions};
 pub use output::{OutputCapture, OutputMode};
 pub use pattern::TextPattern;
-pub use snapshot::PythonState;
+pub use snapshot::{CopiedState, PythonState};
 pub use standalone::{StandaloneStyle, TestPieces};
 pub use system::{HarnessProblem, PythonSystem};

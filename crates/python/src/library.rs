@@ -8,7 +8,7 @@ use testwright_core::{ActionId, Error, PoolId};
 use crate::actions::describe_exception;
 use crate::checks::Violation;
 use crate::failures::short_repr;
-use crate::load;
+use crate::modules::ResettableModules;
 use crate::system::{LastFailure, PythonSystem};
 
 /// A pool and the values of its slots.
@@ -145,7 +145,8 @@ impl<'py> PythonSystem<'py> {
 
     /// Sets whether a reset executes the imported modules of the harness again.
     pub fn set_reset_modules(&mut self, is_wanted: bool) -> PyResult<()> {
-        self.modules = load::modules_to_reset(&self.context, is_wanted)?;
+        let finder = Some(self.finder.clone()).filter(|_| is_wanted);
+        self.modules = ResettableModules::new(self.context.python, finder)?;
         Ok(())
     }
 

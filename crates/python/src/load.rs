@@ -1,5 +1,6 @@
 //! Loading of a harness: namespace, raw code, functions, and all parts of a [`PythonSystem`].
 
+pub(crate) mod mistakes;
 mod problems;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +8,7 @@ use std::ffi::CString;
 use std::path::Path;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyModule};
+use pyo3::types::{PyCFunction, PyDict, PyList, PyModule};
 use testwright_core::Error;
 use testwright_core::product::ModelError;
 use testwright_lang::harness::{CodeLine, CodePart, Fragment, LocatedText};
@@ -37,6 +38,7 @@ use crate::shapes::TemplateShapes;
 use crate::skeleton::Skeletons;
 use crate::slot_layout::SlotLayout;
 use crate::system::PythonSystem;
+use crate::unawaited::UnawaitedCoroutines;
 use crate::weights::Weights;
 
 use crate::{CheckMode, Interpreter, MeasuredCode, Options, ProcessOwner};
@@ -112,7 +114,15 @@ pub(crate) fn load<'py>(
         fill_namespace(&context, &warned, &reference_raised, log_level.clone()).map_err(failed)?;
     prefer_local_modules(&context).map_err(failed)?;
     let collector = collector(interpreter, &context, options.measured)?;
+    let finder = module_finder(&context, &module, options.process).map_err(failed)?;
     run_raw_code(&context, text, collector.as_ref(), options.measured)?;
+    finder
+        .call_method1("set_text", (&context.harness.raw.text,))
+        .map_err(failed)?;
+    let mistakes = mistakes::find(&context, text, true).map_err(failed)?;
+    if !mistakes.is_empty() {
+        return Err(LoadError::Diagnostics(mistakes));
+    }
     let hooks = Hooks::new(&context.namespace, object);
     prepare_after_hook(&context, &hooks).map_err(failed)?;
     let (rules, _) = ReferenceRules::new(python, &context.harness).map_err(failed)?;
@@ -123,10 +133,12 @@ pub(crate) fn load<'py>(
         hooks.has(Hook::AfterEach),
     );
     let lines = KeywordLines::new(&context, &rules, options.checks).map_err(failed)?;
-    let modules = modules_to_reset(&context, options.reset_modules).map_err(failed)?;
+    let wanted_finder = Some(finder.clone()).filter(|_| options.reset_modules);
+    let modules = ResettableModules::new(python, wanted_finder).map_err(failed)?;
     let _hooks_may_raise = hooks.call(Hook::BeforeAll);
     let sizes: Vec<u32> = context.harness.pools.iter().map(|pool| pool.size).collect();
     let states = PoolStates::new(&sizes);
+    let loaded = modules.loaded_names();
     let guide = match options.scenarios.as_slice() {
         [] => None,
         scenarios => {
@@ -139,6 +151,14 @@ pub(crate) fn load<'py>(
                 }
             })?)
         }
+    };
+    finder
+        .call_method1("ignore_new", (loaded,))
+        .map_err(failed)?;
+    let unawaited = match options.process {
+        // A caller's coroutines are not under test.
+        ProcessOwner::Caller => None,
+        _ => Some(UnawaitedCoroutines::watch(&context).map_err(failed)?),
     };
     Ok(PythonSystem {
         weights: Weights::new(&context.harness.catalog, &states),
@@ -169,12 +189,16 @@ pub(crate) fn load<'py>(
         rejected: RejectedConditions::default(),
         last_failure: None,
         values: Vec::new(),
+        is_at_start: false,
+        states_seen: None,
         context,
         states,
         rules,
         actions,
         hooks,
         modules,
+        finder,
+        unawaited,
         warned,
         reference_raised,
         collector,
@@ -386,6 +410,7 @@ fn run_raw_code<'py>(
     let observe = collector.and_then(|collector| collector.observer().ok());
     let arguments = (
         &raw.text,
+        text,
         &context.path,
         entry_values,
         &context.namespace,
@@ -397,21 +422,36 @@ fn run_raw_code<'py>(
     })
 }
 
-/// Returns the modules that a reset restores; none if not wanted.
-pub(crate) fn modules_to_reset<'py>(
+/// Creates the object that finds the modules which a reset restores. Must be called before the raw
+/// code is run.
+fn module_finder<'py>(
     context: &HarnessContext<'py>,
-    wanted: bool,
-) -> PyResult<ResettableModules<'py>> {
-    if !wanted {
-        return ResettableModules::new(context.python, Vec::new());
-    }
-    let names: Vec<&str> = context
-        .harness
-        .raw
-        .reset_modules
-        .iter()
-        .map(|module| module.text.as_str())
-        .collect();
+    module: &Bound<'py, PyAny>,
+    process: ProcessOwner,
+) -> PyResult<Bound<'py, PyAny>> {
+    let python = context.python;
+    let code = CString::new(include_str!("project_modules.py"))?;
+    let script = PyModule::from_code(
+        python,
+        &code,
+        c"testwright/project_modules.py",
+        c"testwright_project_modules",
+    )?;
+    let read_imports = PyCFunction::new_closure(python, None, None, |arguments, _| {
+        let text: String = arguments.get_item(0)?.extract()?;
+        let imports = testwright_source::imports(&text).unwrap_or_default();
+        let parts = |import: testwright_source::Import| {
+            let names = (import.names, import.bound_names);
+            (
+                import.module,
+                import.level,
+                names.0,
+                names.1,
+                import.top_level,
+            )
+        };
+        PyResult::Ok(imports.into_iter().map(parts).collect::<Vec<_>>())
+    })?;
     let sources: BTreeSet<&str> = context
         .harness
         .sources
@@ -419,10 +459,10 @@ pub(crate) fn modules_to_reset<'py>(
         .map(|source| source.text.as_str())
         .collect();
     let sources: Vec<&str> = sources.into_iter().collect();
-    let found = context
-        .support
-        .call_method1("modules_to_reset", (names, sources, &context.namespace))?;
-    ResettableModules::new(context.python, found.extract()?)
+    // A caller's own modules are not under test.
+    let takes_all = process != ProcessOwner::Caller;
+    let class = script.getattr("ModulesUnderTest")?;
+    class.call1((module, read_imports, sources, takes_all))
 }
 
 impl<'py> KeywordLines<'py> {

@@ -21,6 +21,7 @@ use crate::failures::RaisedException;
 use crate::scenario_guide::LineMatcher;
 use crate::{Interpreter, ProcessOwner, interrupt};
 
+mod action_names;
 mod actions;
 mod byte_blobs;
 mod cases;
@@ -39,10 +40,12 @@ mod state_evaluator;
 mod states;
 mod stepper;
 mod strategies;
+mod unknown_argument;
 mod value_text;
 
 pub use cases::load_cases;
 pub use choosers::PythonChooser;
+pub use external_steps::ActionParameter;
 pub use fsm_drawing::FsmDrawing;
 pub use lint::StateLint;
 use model_values::ModelValues;
@@ -104,6 +107,12 @@ impl<'py> Models<'py> {
         if let Some(states) = Rc::get_mut(&mut self.handles.states) {
             states.push(ModelStates::Suite);
         }
+    }
+
+    /// Makes SIGTERM a request to stop, like Ctrl-C.
+    pub fn stop_on_termination(&self) -> Result<(), Error> {
+        modules::install_handler(self.python, "SIGTERM")
+            .map_err(|error| Error::new(error.to_string()))
     }
 
     /// Returns the harness lines that each action stands for: by its docstring, or else by its

@@ -258,7 +258,7 @@ struct DefinitionWalk<'py> {
     seen: FxHashSet<Pointer>,
     nodes: Vec<DefinedObject>,
     kept: Vec<Py<PyAny>>,
-    /// The names of the modules, by which their classes are recognised.
+    /// The names of the modules, by which their classes are recognized.
     names: Vec<Bound<'py, PyAny>>,
     /// Types whose objects never change, or hold nothing that a module would define again.
     immutable: Vec<Bound<'py, PyAny>>,

@@ -1,13 +1,13 @@
 //! Modules under test, reset to their state right after import.
 //!
 //! Executing a module again creates new functions and classes, which the interpreter runs slowly
-//! until it has specialised them. That costs far more than a test of a hundred quick steps. So
+//! until it has specialized them. That costs far more than a test of a hundred quick steps. So
 //! modules are executed again only if that could make a difference: if a module does more than
 //! define names (`only_definitions` reads its text), or if anything that it defined has changed
 //! since ([`ModuleSnapshot`]).
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::module_snapshot::ModuleSnapshot;
 
@@ -21,8 +21,24 @@ pub(crate) struct ResettableModule<'py> {
     defined: Option<Vec<String>>,
 }
 
-/// A module as `support.py` finds it: its namespace, its code, and its text if that can be read.
-pub(crate) type FoundModule<'py> = (Bound<'py, PyDict>, Bound<'py, PyAny>, Option<String>);
+/// A module as `project_modules.py` finds it: its namespace, its code, and its text if that can be
+/// read.
+type FoundModule<'py> = (Bound<'py, PyDict>, Bound<'py, PyAny>, Option<String>);
+
+/// A name in a namespace, bound to what another name in another namespace refers to.
+type NameAlias<'py> = (
+    Bound<'py, PyDict>,
+    Bound<'py, PyString>,
+    Bound<'py, PyDict>,
+    Bound<'py, PyString>,
+);
+
+/// All that `project_modules.py` finds: modules, names to bind again, and statements to run again.
+type FoundProject<'py> = (
+    Vec<FoundModule<'py>>,
+    Vec<NameAlias<'py>>,
+    Vec<(Bound<'py, PyAny>, Bound<'py, PyDict>)>,
+);
 
 /// An exception raised by executing a module again.
 pub(crate) struct ModuleRunError {
@@ -36,6 +52,16 @@ pub(crate) struct ModuleRunError {
 pub(crate) struct ResettableModules<'py> {
     /// The modules.
     modules: Vec<ResettableModule<'py>>,
+    /// The names that other modules and the harness have for what these modules define.
+    aliases: Vec<NameAlias<'py>>,
+    /// The statements of the harness that use what these modules define, each with its namespace.
+    dependents: Vec<(Bound<'py, PyAny>, Bound<'py, PyDict>)>,
+    /// The object that finds the modules; `None` if there are none to find.
+    finder: Option<Bound<'py, PyAny>>,
+    /// The modules that are loaded, `sys.modules`.
+    loaded: Bound<'py, PyDict>,
+    /// The number of loaded modules when `finder` was last asked.
+    loaded_count: usize,
     /// The built-in function `exec`.
     execute: Bound<'py, PyAny>,
     /// The state after the last execution; `None` if they have to be executed again anyway.
@@ -50,22 +76,56 @@ pub(crate) struct ResettableModules<'py> {
 const MAX_CREDIT: u32 = 16;
 
 impl<'py> ResettableModules<'py> {
-    /// Prepares modules; nothing is executed yet.
+    /// Prepares the modules that a finder finds, and those that it will find when more modules are
+    /// loaded; nothing is executed yet.
     pub(crate) fn new(
         python: Python<'py>,
-        modules: Vec<FoundModule<'py>>,
+        finder: Option<Bound<'py, PyAny>>,
     ) -> PyResult<ResettableModules<'py>> {
+        let mut modules = ResettableModules {
+            modules: Vec::new(),
+            aliases: Vec::new(),
+            dependents: Vec::new(),
+            finder,
+            loaded: python.import("sys")?.getattr("modules")?.cast_into()?,
+            loaded_count: 0,
+            execute: python.import("builtins")?.getattr("exec")?,
+            snapshot: None,
+            credit: MAX_CREDIT,
+        };
+        modules.find_new()?;
+        Ok(modules)
+    }
+
+    /// Asks for more modules if any have been loaded since the last call.
+    fn find_new(&mut self) -> PyResult<()> {
+        if self.loaded.len() == self.loaded_count {
+            return Ok(());
+        }
+        self.loaded_count = self.loaded.len();
+        let Some(finder) = &self.finder else {
+            return Ok(());
+        };
+        let found = finder.call_method1("find", (self.modules.len(),))?;
+        let found: Option<FoundProject<'py>> = found.extract()?;
+        let Some((modules, aliases, dependents)) = found else {
+            return Ok(());
+        };
         let module = |(namespace, code, text): FoundModule<'py>| ResettableModule {
             namespace,
             code,
             defined: text.and_then(|text| testwright_source::only_definitions(&text)),
         };
-        Ok(ResettableModules {
-            modules: modules.into_iter().map(module).collect(),
-            execute: python.import("builtins")?.getattr("exec")?,
-            snapshot: None,
-            credit: MAX_CREDIT,
-        })
+        self.modules = modules.into_iter().map(module).collect();
+        (self.aliases, self.dependents) = (aliases, dependents);
+        self.snapshot = None;
+        self.credit = MAX_CREDIT;
+        Ok(())
+    }
+
+    /// Returns the names of all modules that are loaded.
+    pub(crate) fn loaded_names(&self) -> Bound<'py, PyList> {
+        self.loaded.keys()
     }
 
     /// Returns true if this is the namespace of one of the modules.
@@ -75,15 +135,24 @@ impl<'py> ResettableModules<'py> {
             .any(|module| module.namespace.is(namespace))
     }
 
+    /// Makes the next reset execute the modules again, whatever they are like then.
+    pub(crate) fn forget(&mut self) {
+        self.snapshot = None;
+    }
+
     /// Restores the state right after execution.
     ///
     /// Either all modules are executed or none: a module may hold objects that it imported from
     /// another.
-    pub(crate) fn reset(&mut self) -> Result<(), ModuleRunError> {
+    ///
+    /// Returns true if they were executed.
+    pub(crate) fn reset(&mut self) -> Result<bool, ModuleRunError> {
+        // The system may have broken what finding needs; then the known modules are restored.
+        let _ = self.find_new();
         if let Some(snapshot) = &self.snapshot {
             if snapshot.is_unchanged(self.execute.py()) {
                 self.credit = (self.credit + 1).min(MAX_CREDIT);
-                return Ok(());
+                return Ok(false);
             }
             self.credit = self.credit.saturating_sub(2);
         }
@@ -91,13 +160,23 @@ impl<'py> ResettableModules<'py> {
         for module in &self.modules {
             module.run(&self.execute)?;
         }
+        for (namespace, name, source, source_name) in &self.aliases {
+            if let Ok(Some(value)) = source.get_item(source_name) {
+                // Assigning to a text key of a dictionary does not fail.
+                let _ = namespace.set_item(name, value);
+            }
+        }
+        for dependent in &self.dependents {
+            // What cannot be done twice keeps its first result.
+            let _ = self.execute.call1(dependent);
+        }
         if self.credit > 0 {
             self.snapshot = self.take_snapshot();
             if self.snapshot.is_none() {
                 self.credit = 0;
             }
         }
-        Ok(())
+        Ok(!self.modules.is_empty())
     }
 
     /// Takes a snapshot of all modules, if all of them contain only definitions.

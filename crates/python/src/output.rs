@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 
 /// The handling of output that the system under test prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,10 @@ impl OutputCapture {
 
 /// Returns the error for output that cannot be redirected.
 pub(crate) fn redirect_error(error: io::Error) -> Error {
-    Error::new(format!("cannot redirect the output: {error}"))
+    Error::new(format!(
+        "cannot redirect the output: {}",
+        describe_os_error(&error)
+    ))
 }
 
 /// The standard descriptors while a system under test owns them. Dropping it restores them.
@@ -66,7 +69,7 @@ pub(crate) struct Redirection {
 
 impl Redirection {
     /// Redirects the standard descriptors for the system under test. Its input is always empty: a
-    /// test that waits for a user would wait for ever.
+    /// test that waits for a user would wait forever.
     pub(crate) fn start(output: OutputMode) -> io::Result<Redirection> {
         let null = File::options().read(true).write(true).open("/dev/null")?;
         let originals = STANDARD.map(duplicate);

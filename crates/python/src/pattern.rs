@@ -43,7 +43,7 @@ impl<'py> PythonSystem<'py> {
             }
             Err(_) => 0..text.len(),
         };
-        let message = format!("this is no regular expression: {message}");
+        let message = format!("this is not a valid regular expression: {message}");
         Err(vec![diagnostic("bad-pattern", range, message)])
     }
 }

@@ -78,6 +78,11 @@ impl<'py> ProcessState<'py> {
         self.random.restore()
     }
 
+    /// Returns the generator of the `random` module.
+    pub(crate) fn random(&self) -> &RandomModule<'py> {
+        &self.random
+    }
+
     /// Makes another folder the current one from now on. Relative search paths keep their meaning.
     pub(crate) fn move_to(&mut self, folder: &Path) -> PyResult<()> {
         self.restorer.call_method1("move_to", (folder,))?;

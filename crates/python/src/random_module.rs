@@ -33,6 +33,29 @@ pub(crate) struct RandomModule<'py> {
     seeded: Option<(Bound<'py, PyDict>, Box<[u32; WORDS - 1]>, i32)>,
 }
 
+/// A state of the generator.
+#[derive(Clone, PartialEq)]
+pub(crate) struct GeneratorState {
+    words: Box<[u32; WORDS - 1]>,
+    used: i32,
+    /// The second of a pair of Gaussian numbers, if only one was used.
+    gauss_next: Option<f64>,
+}
+
+impl GeneratorState {
+    /// Returns the state as bytes.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes: Vec<u8> = self
+            .words
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect();
+        bytes.extend(self.used.to_le_bytes());
+        bytes.extend(self.gauss_next.unwrap_or(f64::NAN).to_bits().to_le_bytes());
+        bytes
+    }
+}
+
 impl<'py> RandomModule<'py> {
     /// Seeds the generator.
     pub(crate) fn new(python: Python<'py>) -> PyResult<RandomModule<'py>> {
@@ -70,6 +93,38 @@ impl<'py> RandomModule<'py> {
         Ok(state.len() == WORDS
             && state[..WORDS - 1] == layout.words
             && i64::from(state[WORDS - 1]) == i64::from(layout.used))
+    }
+
+    /// Returns the present state of the generator; `None` if it is the one right after seeding.
+    pub(crate) fn state(&self) -> Option<GeneratorState> {
+        let (attributes, words, used) = self.seeded.as_ref()?;
+        // SAFETY: the layout was compared when `seeded` was made.
+        let layout = unsafe { &*self.generator.as_ptr().cast::<GeneratorLayout>() };
+        let gauss_next = pyo3::intern!(self.generator.py(), "gauss_next");
+        let gauss_next = attributes.get_item(gauss_next).ok().flatten();
+        let gauss_next = gauss_next.and_then(|next| next.extract::<f64>().ok());
+        let is_seeded = layout.used == *used && layout.words == **words && gauss_next.is_none();
+        (!is_seeded).then(|| GeneratorState {
+            words: Box::new(layout.words),
+            used: layout.used,
+            gauss_next,
+        })
+    }
+
+    /// Returns to an earlier state of the generator, or to the one right after seeding.
+    pub(crate) fn set_state(&self, state: Option<&GeneratorState>) -> PyResult<()> {
+        self.restore()?;
+        let (Some(state), Some((attributes, ..))) = (state, &self.seeded) else {
+            return Ok(());
+        };
+        // SAFETY: as in `restore`.
+        let layout = unsafe { &mut *self.generator.as_ptr().cast::<GeneratorLayout>() };
+        layout.used = state.used;
+        layout.words = *state.words;
+        match state.gauss_next {
+            Some(next) => attributes.set_item("gauss_next", next),
+            None => Ok(()),
+        }
     }
 
     /// Restores the state right after seeding.

@@ -42,7 +42,12 @@ impl PythonSystem<'_> {
                 .restore()
                 .map_err(failed_at("restoring the process state"))?;
         }
-        self.reset_modules()?;
+        if !self.restore_base() {
+            self.modules.forget();
+        }
+        let executed = self.reset_modules()?;
+        self.renew_base(executed)
+            .map_err(failed_at("looking at the modules under test"))?;
         let none = self.context.python.None();
         for position in 0..self.context.layout.total() {
             self.context
@@ -56,11 +61,14 @@ impl PythonSystem<'_> {
         if !self.inits.is_empty() || self.hooks.has_any() {
             self.refresh_slot_states();
         }
+        self.is_at_start = true;
         Ok(())
     }
 
     /// Restores the modules under test.
-    fn reset_modules(&mut self) -> Result<(), ResetError> {
+    ///
+    /// Returns true if they were executed again.
+    fn reset_modules(&mut self) -> Result<bool, ResetError> {
         self.modules.reset().map_err(|error| ResetError {
             failed_step: format!("running the module `{}` again for a new test", error.module),
             error: error.error,

@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a catalogue of lines that use a slot or define one, alternately, with a choice each.
+    /// Returns a catalog of lines that use a slot or define one, alternately, with a choice each.
     fn catalog(lines: usize) -> Catalog {
         let line = |number: usize| Template {
             class: format!("line {number}"),

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rustc_hash::FxHashMap;
-use testwright_source::{Token, TokenKind, tokens};
+use testwright_source::{Token, TokenKind, tokenize};
 
 use crate::context::HarnessContext;
 use crate::functions::FunctionText;
@@ -90,7 +90,7 @@ impl Skeleton {
     pub(crate) fn new(text: &str) -> Option<Skeleton> {
         let (name, _) = text.strip_prefix("def ")?.split_once('(')?;
         let body = 4 + name.len();
-        let tokens = tokens(&text[body..]);
+        let tokens = tokenize(&text[body..]);
         let mut skeleton = Skeleton {
             text: String::from("def alike"),
             name: name.to_owned(),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_compiled_differently_is_left_alone() {
+    fn code_that_may_compile_differently_is_left_alone() {
         for body in [
             "x = 0",
             "x = ''",

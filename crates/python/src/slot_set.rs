@@ -1,4 +1,4 @@
-//! A set of slots of one pool, optimised for counting and for drawing the k-th member.
+//! A set of slots of one pool, optimized for counting and for drawing the k-th member.
 
 /// The number of bits in a word.
 const BITS: u32 = u64::BITS;

@@ -12,13 +12,14 @@ mod preamble;
 mod variables;
 
 use std::path::Path;
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use testwright_core::replay::{ReplayOptions, ReplayWatcher, replay};
-use testwright_core::{Error, Failure, Step, Test, Trace, TraceEvent};
+use testwright_core::{Error, Failure, PoolId, Step, Test, Trace, TraceEvent};
 
 use crate::system::PythonSystem;
-use body::{StandaloneBody, StepRecord};
+use body::{StandaloneBody, StepRecord, WrittenChecks};
 use variables::Naming;
 
 /// The kind of file of a standalone test.
@@ -31,6 +32,10 @@ pub enum StandaloneStyle {
     /// A program that ends with a traceback if the test fails.
     Script,
 }
+
+/// The style of a file, the name of its test, its path, and the time limit for steps that run in a
+/// process of their own.
+type FileTarget<'a> = (StandaloneStyle, &'a str, Option<&'a Path>, Option<Duration>);
 
 /// A failing test in pieces, for files that take its steps one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,8 +60,8 @@ impl PythonSystem<'_> {
     pub fn test_pieces(&mut self, test: &Test, file: &Path) -> Result<TestPieces, Error> {
         let (steps, trace) = self.record(test)?;
         let style = StandaloneStyle::Script;
-        let mut body =
-            StandaloneBody::from_steps(self, &steps, &trace, (style, Naming::AsInHarness))?;
+        let form = (style, Naming::AsInHarness, WrittenChecks::Failing);
+        let mut body = StandaloneBody::from_steps(self, &steps, &trace, form)?;
         let text = |record: &StepRecord| match record.step {
             Step::Act(action) => self.context.harness.catalog.text(action),
             Step::Restart => "<<RESTART>>".to_owned(),
@@ -74,7 +79,9 @@ impl PythonSystem<'_> {
         Ok(pieces)
     }
 
-    /// Writes a test as a Python file.
+    /// Writes a test as a Python file, in each of the forms in which it may fail like the test: the
+    /// short one first, then one with all checks after each step if that differs. Also returns how
+    /// the test failed.
     ///
     /// `name` is part of the function's name, such as `failure_1`. `file` is where the text will be
     /// saved, so that it can look for modules relative to itself.
@@ -84,20 +91,26 @@ impl PythonSystem<'_> {
         style: StandaloneStyle,
         name: &str,
         file: Option<&Path>,
-    ) -> Result<String, Error> {
+    ) -> Result<(Vec<String>, Option<Failure>), Error> {
         let (steps, trace) = self.record(test)?;
-        self.write_file(test, &steps, &trace, (style, name, file))
+        if !trace.has_taken_step() {
+            let message = "no step of the test could be taken, so a file would test nothing";
+            return Err(Error::new(message));
+        }
+        let forms = self.write_forms(test, &steps, &trace, (style, name, file, None))?;
+        Ok((forms, trace.failure().cloned()))
     }
 
-    /// Writes a test whose last step crashes the process. That step is not taken here.
+    /// Writes a test whose last step crashes the process or does not end. That step is not taken
+    /// here. The file runs the steps in a process of their own, for at most `limit`.
     pub fn standalone_of_crash(
         &mut self,
         test: &Test,
         failure: &Failure,
-        style: StandaloneStyle,
+        (style, limit): (StandaloneStyle, Duration),
         name: &str,
         file: Option<&Path>,
-    ) -> Result<String, Error> {
+    ) -> Result<Vec<String>, Error> {
         let Some((Step::Act(fatal), before)) = test.steps.split_last() else {
             return Err(Error::new("the test has no last step"));
         };
@@ -105,14 +118,19 @@ impl PythonSystem<'_> {
         if trace.failure().is_some() {
             return Err(Error::new("the test does not come to its last step"));
         }
+        // A check after the step may be what ends the process.
+        let catalog = &self.context.harness.catalog;
+        let mut filled = self.filled_slots();
+        filled.extend(catalog.slots(*fatal).iter().map(|slot| (slot.0, slot.1)));
         steps.push(StepRecord {
             step: Step::Act(*fatal),
             raised: None,
             reference_raised: false,
+            filled,
         });
         let failed = TraceEvent::Failed(*fatal, Box::new(failure.clone()));
         trace.events.push(failed);
-        self.write_file(test, &steps, &trace, (style, name, file))
+        self.write_forms(test, &steps, &trace, (style, name, file, Some(limit)))
     }
 
     /// Runs a test and records what happens at each step.
@@ -126,23 +144,52 @@ impl PythonSystem<'_> {
         }
     }
 
-    /// Writes the file of a recorded test.
+    /// Writes the file of a recorded test in all forms that differ.
+    fn write_forms(
+        &mut self,
+        test: &Test,
+        steps: &[StepRecord],
+        trace: &Trace,
+        target: FileTarget<'_>,
+    ) -> Result<Vec<String>, Error> {
+        let mut forms = Vec::new();
+        for checks in [WrittenChecks::Failing, WrittenChecks::AfterEachStep] {
+            forms.push(self.write_file(test, steps, trace, (target, checks))?);
+        }
+        forms.dedup();
+        Ok(forms)
+    }
+
+    /// Writes the file of a recorded test in one form.
     fn write_file(
         &mut self,
         test: &Test,
         steps: &[StepRecord],
         trace: &Trace,
-        (style, name, file): (StandaloneStyle, &str, Option<&Path>),
+        ((style, name, file, limit), checks): (FileTarget<'_>, WrittenChecks),
     ) -> Result<String, Error> {
-        let body = StandaloneBody::write(self, steps, trace, style)?;
+        let mut body = StandaloneBody::write(self, steps, trace, (style, checks))?;
+        body.is_child_process = limit.is_some();
         let preamble = preamble::write(self, &body, file, style)?;
+        let headline = self.headline(test, body.failure_message.as_deref());
         Ok(assemble(
-            &self.headline(test, body.failure_message.as_deref()),
+            &headline,
             &preamble,
             &body.lines,
-            style,
+            (style, limit),
             name,
         ))
+    }
+
+    /// Returns the slots that hold values.
+    fn filled_slots(&self) -> Vec<(PoolId, u32)> {
+        let pools = self.context.harness.pools.iter().enumerate();
+        let slots = pools.flat_map(|(pool, slots)| {
+            let slot = move |slot| (PoolId(pool), slot);
+            (0..slots.size).map(slot)
+        });
+        let is_filled = |slot: &(PoolId, u32)| self.context.is_filled(slot.0, slot.1);
+        slots.filter(is_filled).collect()
     }
 
     /// Returns the docstring of the file: origin, length and failure.
@@ -187,16 +234,21 @@ impl ReplayWatcher<PythonSystem<'_>> for ReplayRecorder {
             step,
             raised,
             reference_raised,
+            filled: system.filled_slots(),
         });
     }
 }
 
-/// Joins docstring, preamble and body to a file.
+/// Exit status of a process that has taken all steps of a written test.
+const COMPLETE: i32 = 42;
+
+/// Joins docstring, preamble and body to a file. With a limit, the body runs in a process of its
+/// own.
 fn assemble(
     headline: &str,
     preamble: &str,
     body: &[String],
-    style: StandaloneStyle,
+    (style, limit): (StandaloneStyle, Option<Duration>),
     name: &str,
 ) -> String {
     let gap = if preamble.is_empty() {
@@ -205,36 +257,73 @@ fn assemble(
         "\n\n"
     };
     let mut text = format!("\"\"\"{headline}\"\"\"{gap}{preamble}");
-    let indented = |depth: usize| -> String {
-        let margin = "    ".repeat(depth);
-        body.iter()
-            .map(|line| {
-                if line.is_empty() {
-                    String::from("\n")
-                } else {
-                    format!("{margin}{line}\n")
-                }
-            })
-            .collect()
+    let Some(limit) = limit else {
+        text.push_str(&test_function(style, name, body));
+        text.push_str(&main_block(style, name));
+        return text;
     };
+    // A process that exits early may do so with status 0.
+    let call = [
+        format!(
+            "status = subprocess.run([sys.executable, __file__, \"steps\"], timeout={}).returncode",
+            limit.as_secs().max(1)
+        ),
+        format!("assert status == {COMPLETE}, f\"the steps ended early, with status {{status}}\""),
+    ];
+    text.push_str(&format!("def steps():\n{}\n\n", indented(body, 1)));
+    text.push_str(&test_function(style, name, &call));
+    let main = main_block(style, name);
+    let main = main
+        .trim_start()
+        .strip_prefix("if __name__ == \"__main__\":\n");
+    text.push_str(&format!(
+        "\n\nif __name__ == \"__main__\" and sys.argv[1:] == [\"steps\"]:\n    steps()\n    sys.exit({COMPLETE})\n"
+    ));
+    if let Some(main) = main {
+        text.push_str(&format!("elif __name__ == \"__main__\":\n{main}"));
+    }
+    text
+}
+
+/// Returns the function or class of a test.
+fn test_function(style: StandaloneStyle, name: &str, body: &[String]) -> String {
     match style {
-        StandaloneStyle::Pytest => {
-            text.push_str(&format!("def test_{name}():\n{}", indented(1)));
+        StandaloneStyle::Pytest | StandaloneStyle::Script => {
+            format!("def test_{name}():\n{}", indented(body, 1))
         }
         StandaloneStyle::Unittest => {
             let class: String = name.split('_').map(capitalized).collect();
-            text.push_str(&format!(
+            format!(
                 "class {class}(unittest.TestCase):\n    def test_{name}(self):\n{}",
-                indented(2)
-            ));
-            text.push_str("\n\nif __name__ == \"__main__\":\n    unittest.main()\n");
-        }
-        StandaloneStyle::Script => {
-            text.push_str(&format!("def test_{name}():\n{}", indented(1)));
-            text.push_str(&format!("\n\nif __name__ == \"__main__\":\n    test_{name}()\n    print(\"the test passes\")\n"));
+                indented(body, 2)
+            )
         }
     }
-    text
+}
+
+/// Returns the lines that run a file as a program.
+fn main_block(style: StandaloneStyle, name: &str) -> String {
+    let main = "\n\nif __name__ == \"__main__\":\n";
+    match style {
+        StandaloneStyle::Pytest => String::new(),
+        StandaloneStyle::Unittest => format!("{main}    unittest.main()\n"),
+        StandaloneStyle::Script => {
+            format!("{main}    test_{name}()\n    print(\"the test passes\")\n")
+        }
+    }
+}
+
+/// Returns lines indented by some levels; empty lines stay empty.
+fn indented(lines: &[String], depth: usize) -> String {
+    let margin = "    ".repeat(depth);
+    let line = |line: &String| {
+        if line.is_empty() {
+            String::from("\n")
+        } else {
+            format!("{margin}{line}\n")
+        }
+    };
+    lines.iter().map(line).collect()
 }
 
 /// Returns a word with an upper-case first letter.

@@ -5,8 +5,10 @@ Loaded once per harness; nothing here runs per step.
 
 import ast
 import builtins
+import collections
 import dis
-import importlib.machinery
+import importlib.util
+import linecache
 import os
 import random
 import re
@@ -14,6 +16,7 @@ import signal
 import string
 import sys
 import sysconfig
+import tokenize
 import types
 import warnings
 
@@ -51,10 +54,38 @@ from itertools import chain, combinations
 """
 
 
+class HarnessLoader:
+    """The loader of the module for raw code, which runs in parts and not by an import."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def create_module(self, spec):
+        """Leaves the creation of the module to Python."""
+
+    def exec_module(self, module):
+        """Runs nothing: the raw code is run later."""
+
+    def get_filename(self, name=None):
+        """Returns the path of the harness."""
+        return self.path
+
+    def get_source(self, name=None):
+        """Returns the text of the harness."""
+        with tokenize.open(self.path) as file:
+            return file.read()
+
+    def is_package(self, name=None):
+        """Returns false: a harness has no submodules."""
+        return False
+
+
 def new_namespace(name, path):
     """Creates the module for raw code and actions, with the names that every harness may use."""
-    module = types.ModuleType(name)
-    module.__file__ = path
+    path = os.path.abspath(os.fspath(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=HarnessLoader(path))
+    module = importlib.util.module_from_spec(spec)
+    module.__cached__ = None
     # Classes defined in raw code are looked up through their module, for example to be pickled.
     sys.modules[name] = module
     exec(PRELUDE, module.__dict__)
@@ -157,12 +188,34 @@ def moved(code, distance):
     return code.replace(co_firstlineno=first_line, co_consts=constants)
 
 
-def run_raw_code(text, path, entry_values, namespace, observe=None):
-    """Runs raw code.
+class HarnessLines(list):
+    """The lines of a harness for tracebacks, and its raw code for what reads the lines as Python.
+
+    Joined, iterated or sliced, they are the raw code, with blank lines for the others. That is what
+    `inspect` does to find the source of classes and functions.
+    """
+
+    def __init__(self, lines, raw):
+        super().__init__(lines)
+        self.raw = raw
+
+    def __iter__(self):
+        return iter(self.raw)
+
+    def __getitem__(self, place):
+        return self.raw[place] if isinstance(place, slice) else super().__getitem__(place)
+
+
+def run_raw_code(text, harness, path, entry_values, namespace, observe=None):
+    """Runs raw code, which stands in the text of the harness at the same lines.
 
     `entry_values` are (name, expression, line): values to compute on entry to the function around
     the line. `observe` converts code objects to ones that are measured.
     """
+    texts = (code.replace("\r\n", "\n").split("\n") for code in (harness, text))
+    lines = HarnessLines(*([f"{line}\n" for line in code] for code in texts))
+    # Without a time, the entry is never replaced by what is in the file.
+    linecache.cache[path] = (len(harness), None, lines, path)
     with warnings.catch_warnings(module=warnings):
         warnings.simplefilter("ignore")
         tree = ast.parse(text, path)
@@ -252,42 +305,210 @@ def is_under(path, folder):
 def is_installed(path):
     """Returns true if a file belongs to the standard library or to an installed package."""
     parts = path.replace("\\", "/").split("/")
-    return (
-        "site-packages" in parts
-        or "dist-packages" in parts
-        or is_under(path, sysconfig.get_path("stdlib"))
-    )
+    return "site-packages" in parts or "dist-packages" in parts or is_of_python(path)
 
 
-def modules_to_reset(names, sources, namespace):
-    """Returns (namespace, code, source text) of the modules that a reset restores, in order.
+def is_of_python(path):
+    """Returns true if a file belongs to the standard library."""
+    is_package = "-packages" in path.replace("\\", "/")
+    return is_under(path, sysconfig.get_path("stdlib")) and not is_package
 
-    Their files are not read again.
+
+def modules_of_state(namespace, imported, sources):
+    """Returns the namespaces of the modules whose contents belong to a state, and names of others.
+
+    These are the modules of the project that the harness reaches, and installed packages that it
+    imports. Packages that are too large to look at are only named.
     """
+    own, packages = {}, {}
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        if type(module) is not types.ModuleType or type(path) is not str or name == "__main__":
+            continue
+        top = name.split(".")[0]
+        if top.startswith("testwright"):
+            continue
+        if not is_installed(os.path.abspath(path)) or name in sources:
+            own[name] = module
+        elif top in imported and ("site-packages" in path or "dist-packages" in path):
+            packages.setdefault(top, []).append(module.__dict__)
+    found = modules_reached(namespace, own)
+    large = []
+    for top, namespaces in packages.items():
+        if sum(map(len, namespaces)) > 5000:
+            large.append(top)
+        else:
+            found += namespaces
+    return found, large
+
+
+def modules_reached(namespace, own):
+    """Returns the namespaces of those modules that a namespace refers to, directly or not."""
+    by_last_name = {}
+    for name in own:
+        by_last_name.setdefault(name.rpartition(".")[2], []).append(name)
+    reached, waiting = {}, [namespace]
+
+    def reach(name):
+        while name and type(name) is str:
+            if name in own and name not in reached:
+                reached[name] = own[name].__dict__
+                waiting.append(own[name].__dict__)
+            name = name.rpartition(".")[0]
+
+    while waiting:
+        for value in list(waiting.pop().values()):
+            if type(value) is types.ModuleType:
+                reach(value.__name__)
+                continue
+            reach(type(value).__module__)
+            if isinstance(value, (type, types.FunctionType)):
+                reach(value.__module__)
+                codes = codes_of(value)
+            else:
+                codes = ()
+            for code in codes:
+                # Modules may also be imported when a function runs.
+                for name in code.co_names:
+                    for full_name in by_last_name.get(name.rpartition(".")[2], ()):
+                        reach(full_name)
+    return [reached[name] for name in own if name in reached]
+
+
+def foreign_objects(namespaces):
+    """Returns (name, object) for the modules and classes of others that code of the project names.
+
+    Their attributes belong to no state.
+    """
+    own = {id(namespace) for namespace in namespaces}
+    found = {}
+
+    def add_module(module):
+        name = getattr(module, "__name__", None)
+        is_foreign = type(module) is types.ModuleType and id(module.__dict__) not in own
+        if is_foreign and sys.modules.get(name) is module and name not in UNWATCHED:
+            if not name.startswith("testwright"):
+                found[name] = module
+
+    for namespace in namespaces:
+        if is_installed(str(namespace.get("__file__"))):
+            continue
+        for value in list(namespace.values()):
+            add_module(value)
+            if type(value) is type and value.__module__ in sys.modules:
+                if id(sys.modules[value.__module__].__dict__) not in own:
+                    found[f"{value.__module__}.{value.__qualname__}"] = value
+            if isinstance(value, (type, types.FunctionType)):
+                for code in codes_of(value):
+                    for name in code.co_names:
+                        add_module(sys.modules.get(name))
+    return list(found.items())
+
+
+# Modules with names that the interpreter and the tool set, or that are restored anyway.
+UNWATCHED = {"sys", "builtins", "__main__", "random"}
+
+
+def codes_of(value):
+    """Returns the code objects of a function, or of the functions of a class."""
+    functions = [value] if type(value) is types.FunctionType else list(TYPE_DICT(value).values())
+    waiting = [
+        function.__code__
+        for function in (getattr(function, "__func__", function) for function in functions)
+        if type(function) is types.FunctionType
+    ]
     found = []
-    for name in names:
-        try:
-            module = namespace[name.split(".")[0]]
-            for part in name.split(".")[1:]:
-                module = getattr(module, part)
-        except (KeyError, AttributeError):
-            continue
-        specification = getattr(module, "__spec__", None)
-        loader = getattr(specification, "loader", None)
-        if not isinstance(loader, importlib.machinery.SourceFileLoader):
-            continue
-        if is_installed(specification.origin) and specification.name not in sources:
-            continue
-        found.append((module.__dict__, loader.get_code(specification.name), source_of(loader)))
+    while waiting:
+        code = waiting.pop()
+        found.append(code)
+        waiting += [inner for inner in code.co_consts if type(inner) is types.CodeType]
     return found
 
 
-def source_of(loader):
-    """Returns the source text of a module, or None if it cannot be read."""
-    try:
-        return loader.get_source(loader.name)
-    except Exception:
-        return None  # gone, or not decodable: then the module cannot be analysed
+# Functions whose results no state contains, by module.
+OUTSIDE = {
+    "time": {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"},
+    "datetime": {"now", "utcnow", "today"},
+    "os": {"environ", "getenv", "putenv", "urandom"},
+    "uuid": {"uuid1", "uuid4"},
+    "secrets": {"token_bytes", "token_hex", "token_urlsafe", "randbelow", "choice"},
+    "gc": {"collect", "get_objects", "get_referrers"},
+}
+# Attributes whose values no state contains.
+HIDDEN = {"cache_info", "__traceback__"}
+SINGLETONS = (None, True, False, Ellipsis, NotImplemented)
+
+
+def code_outside_state(functions):
+    """Returns (asks for identity, what, file, line) for code that asks for what no state contains.
+
+    Only code of the project is looked at.
+    """
+    found, seen = [], set()
+    waiting = [(function.__code__, function.__globals__) for function in functions]
+    while waiting:
+        code, names = waiting.pop()
+        if code in seen or is_installed(code.co_filename):
+            continue
+        seen.add(code)
+        waiting += [(inner, names) for inner in code.co_consts if type(inner) is types.CodeType]
+        if not may_ask_outside(code):
+            continue
+        line, steps = code.co_firstlineno, []
+        for step in dis.get_instructions(code):
+            if step.starts_line not in (None, False, True):
+                line = step.starts_line
+            elif step.starts_line is True:
+                line = step.line_number  # from Python 3.13 on
+            if step.opname not in IGNORED:
+                steps.append((step, line))
+        place = os.path.basename(code.co_filename)
+        for (step, line), (after, _) in zip(steps, steps[1:] + steps[-1:]):
+            what = outside_name(step, after, names)
+            if what is not None:
+                found.append((what == "id(…)", what, place, line))
+        for (before, _), (step, line) in zip(steps, steps[1:]):
+            is_constant = before.opname in ("LOAD_CONST", "LOAD_SMALL_INT")
+            if step.opname == "IS_OP" and is_constant:
+                if not any(before.argval is singleton for singleton in SINGLETONS):
+                    found.append((True, f"is {before.argval!r}", place, line))
+    return sorted(set(found))
+
+
+def may_ask_outside(code):
+    """Returns true if the names in code, or its operators, may lead outside of the state."""
+    names = set(code.co_names)
+    return (
+        not names.isdisjoint(HIDDEN)
+        or not names.isdisjoint({"id", "open", "datetime", "date"})
+        or not names.isdisjoint(OUTSIDE)
+        or any(not names.isdisjoint(attributes) for attributes in OUTSIDE.values())
+        or any(type(constant) in (int, str, float, bytes, tuple) for constant in code.co_consts)
+        and dis.opmap.get("IS_OP") in code.co_code[::2]
+    )
+
+
+def outside_name(step, after, names):
+    """Returns the function outside of the state that an instruction loads, if it is one."""
+    name = step.argval
+    if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and name in HIDDEN:
+        return name
+    if step.opname not in ("LOAD_GLOBAL", "LOAD_NAME"):
+        return None
+    if name in ("id", "open") and name not in names:
+        return "id(…)" if name == "id" else "open(…)"
+    value = names.get(name)
+    attribute = after.argval if after.opname in ("LOAD_ATTR", "LOAD_METHOD") else None
+    if type(value) is types.ModuleType:
+        if attribute in OUTSIDE.get(value.__name__, ()):
+            return f"{name}.{attribute}"
+    elif isinstance(value, type):
+        if value.__module__ == "datetime" and attribute in OUTSIDE["datetime"]:
+            return f"{name}.{attribute}"
+    elif isinstance(value, types.BuiltinFunctionType):
+        if value.__name__ in OUTSIDE.get(value.__module__, ()):
+            return f"{name}"
+    return None
 
 
 NAMES_OF = {}
@@ -296,6 +517,82 @@ NAMES_OF = {}
 NAME_TAKING = {"getattr", "hasattr", "setattr", "delattr"}
 SIMPLE_LOADS = {"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_DEREF", "LOAD_CONST"}
 IGNORED = {"EXTENDED_ARG", "PRECALL", "PUSH_NULL"}
+
+
+class LineRecorder:
+    """Records the lines of functions that a harness calls directly.
+
+    What those call in turn depends too much on values. The standard library does not count.
+    """
+
+    def __init__(self, harness):
+        self.harness, self.lines = harness, set()
+
+    def start(self):
+        """Begins to record, unless another tool traces already."""
+        if sys.gettrace() is None:
+            sys.settrace(self.enter)
+
+    def stop(self):
+        """Stops recording and returns the lines."""
+        if sys.gettrace() == self.enter:
+            sys.settrace(None)
+        return sorted(self.lines)
+
+    def enter(self, frame, event, argument):
+        """Decides for a frame whether its lines are recorded."""
+        path = frame.f_code.co_filename
+        if path == self.harness:
+            return None
+        caller = frame.f_back.f_code.co_filename if frame.f_back else self.harness
+        is_outer = caller == self.harness
+        return self.record if is_outer and not is_of_python(path) else None
+
+    def record(self, frame, event, argument):
+        """Records a line."""
+        if event == "line":
+            name = os.path.basename(frame.f_code.co_filename)
+            self.lines.add(f"{name}:{frame.f_lineno}")
+        return self.record
+
+
+class OnlyAttributes:
+    """An object that has nothing but attributes."""
+
+
+PLAIN_TYPES = {bool, bytes, complex, float, frozenset, int, range, set, str, type(None)}
+
+
+def hold_same_data(pairs):
+    """Returns whether both values of each pair hold the same data.
+
+    Objects hold the same data if their attributes do, whatever their classes.
+    """
+    seen, waiting = set(), list(pairs)
+    while waiting:
+        one, other = waiting.pop()
+        if one is other or (id(one), id(other)) in seen:
+            continue
+        seen.add((id(one), id(other)))
+        if type(one) is type(other) and type(one) in (list, tuple, collections.deque):
+            if len(one) != len(other):
+                return False
+            waiting += zip(one, other)
+        elif type(one) is type(other) and type(one) is dict:
+            if list(map(repr, one)) != list(map(repr, other)):
+                return False
+            waiting += zip(one.values(), other.values())
+        elif type(one) is type(other) and type(one) in PLAIN_TYPES:
+            if repr(one) != repr(other):
+                return False
+        else:
+            # Larger objects have data besides their attributes.
+            if any(
+                type(each).__basicsize__ != OnlyAttributes.__basicsize__ for each in (one, other)
+            ):
+                return False
+            waiting.append((vars(one), vars(other)))
+    return True
 
 
 def names_of(code):

@@ -8,7 +8,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use testwright_core::{
-    ActionId, Catalog, Error, Outcome, PoolId, Random, System, TemplateId, TemplateSet,
+    ActionId, Catalog, Error, Examination, Outcome, PoolId, Random, System, TemplateId, TemplateSet,
 };
 use testwright_lang::Harness;
 
@@ -34,6 +34,8 @@ use crate::rejected::RejectedConditions;
 use crate::restricted::RestrictedWeights;
 use crate::scenario_guide::ScenarioGuide;
 use crate::shapes::TemplateShapes;
+use crate::state_tracker::ObjectTracker;
+use crate::unawaited::UnawaitedCoroutines;
 use crate::weights::{Weights, action_at_rank};
 use crate::{Interpreter, LoadError, Options};
 
@@ -46,6 +48,21 @@ pub struct HarnessProblem {
     pub message: String,
     /// The number of occurrences.
     pub times: u64,
+    /// It is a mistake of the harness: the tests have not tested what its line says.
+    pub is_mistake: bool,
+}
+
+impl HarnessProblem {
+    /// Returns the problem as an error, for one that makes the work pointless.
+    pub fn to_error(&self) -> Error {
+        Error::new(format!(
+            "line {} of the harness: {}",
+            self.line, self.message
+        ))
+        .with_help(
+            "run a coroutine to its end, for example with `asyncio.run(…)` and `@import asyncio`",
+        )
+    }
 }
 
 /// A harness plus the interpreter, as a [`System`].
@@ -88,6 +105,10 @@ pub struct PythonSystem<'py> {
     pub(crate) hooks: Hooks<'py>,
     /// The modules that a reset restores.
     pub(crate) modules: ResettableModules<'py>,
+    /// The object that finds these modules.
+    pub(crate) finder: Bound<'py, PyAny>,
+    /// The coroutines that were never awaited; `None` if they are not watched.
+    pub(crate) unawaited: Option<UnawaitedCoroutines<'py>>,
     /// Exceptions of the last step that count as warnings.
     pub(crate) warned: Bound<'py, PyList>,
     /// Exceptions that the reference raised in the last step.
@@ -116,6 +137,10 @@ pub struct PythonSystem<'py> {
     pub(crate) values: Vec<u64>,
     /// Conditions found to be false in the current pick.
     pub(crate) rejected: RejectedConditions,
+    /// No step was taken since the last reset.
+    pub(crate) is_at_start: bool,
+    /// The walker over the objects of a state, once states are compared or kept.
+    pub(crate) states_seen: Option<Box<ObjectTracker<'py>>>,
 }
 
 /// An action, ready to be taken.
@@ -193,6 +218,7 @@ impl<'py> PythonSystem<'py> {
             line: *line,
             message: message.clone(),
             times: *times,
+            is_mistake: false,
         };
         let mut problems: Vec<HarnessProblem> = self.problems.iter().map(problem).collect();
         if let Some(reason) = self.checks.reason_for_all() {
@@ -203,9 +229,12 @@ impl<'py> PythonSystem<'py> {
                     line: 0,
                     message,
                     times: 1,
+                    is_mistake: false,
                 },
             );
         }
+        let unawaited = self.unawaited.iter();
+        problems.extend(unawaited.flat_map(UnawaitedCoroutines::problems));
         problems
     }
 
@@ -543,6 +572,10 @@ impl System for PythonSystem<'_> {
     }
 
     fn reset(&mut self) -> Result<(), Error> {
+        let unawaited = self.unawaited.as_ref();
+        if let Some(mistake) = unawaited.and_then(UnawaitedCoroutines::mistake) {
+            return Err(mistake);
+        }
         match self.reset_all() {
             // The caller sees the interruption before the next step.
             Err(error) if interrupt::is_interrupt(self.context.python, &error.error) => Ok(()),
@@ -623,6 +656,7 @@ impl System for PythonSystem<'_> {
             self.call_hook(Hook::BeforeEach);
         }
         self.clear_exceptions();
+        self.is_at_start = false;
         interrupt::mark_progress();
         let (context, values) = (&self.context, &self.values);
         let result = self.actions.run(context, template, variant, values);
@@ -665,6 +699,14 @@ impl System for PythonSystem<'_> {
 
     fn expected_exception(&mut self) -> String {
         self.text_of_expected().unwrap_or_default()
+    }
+
+    fn examine(&mut self) -> Option<Examination> {
+        Some(self.examination())
+    }
+
+    fn step_with_lines(&mut self, action: ActionId, lines: &mut Vec<String>) -> Outcome {
+        self.traced_step(action, lines)
     }
 
     fn check(&mut self) -> Outcome {

@@ -50,7 +50,7 @@ struct Factors {
 }
 
 impl Weights {
-    /// Weighs all templates of a catalogue.
+    /// Weighs all templates of a catalog.
     pub(crate) fn new(catalog: &Catalog, states: &PoolStates) -> Weights {
         Weights::from_groups(groups(catalog, states), catalog, states)
     }
@@ -294,7 +294,7 @@ const CHILDREN: usize = 16;
 /// Partial sums in a wide, flat tree. Changing one weight and finding a rank both cost a logarithm.
 /// Most harnesses have few weights and so one level, which fits into one or two cache lines.
 struct PartialSums {
-    /// The weights, then the sums of up to sixteen neighbours each, then sums of those. The last
+    /// The weights, then the sums of up to sixteen neighbors each, then sums of those. The last
     /// level has at most sixteen.
     levels: Vec<Box<[u64]>>,
 }

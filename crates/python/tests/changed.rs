@@ -101,7 +101,7 @@ fn an_attribute_of_a_class() {
 }
 
 #[test]
-fn what_functions_enclose_and_their_defaults() {
+fn changes_of_closures_and_defaults_are_noticed() {
     let module = "def make():\n    n = 0\n    def up():\n        nonlocal n\n        n += 1\n    def get(seen=[]):\n        return n + len(seen)\n    return up, get\n";
     let text = "@import case_c\npool: <f> 1\n<f> := case_c.make()\n~<f>[0]()\n~<f>[1].__defaults__[0].append(1)\nproperty: <f>[1]() < 1\n";
     is_noticed(
@@ -219,7 +219,7 @@ fn properties_with_effects() {
 }
 
 #[test]
-fn what_is_not_understood_is_checked() {
+fn properties_with_unknown_code_are_always_checked() {
     for (import, condition, why) in [
         ("random", "random.random() >= 0", "Random"),
         ("time", "time.time() > 0", "time"),
@@ -242,7 +242,7 @@ fn what_is_not_understood_is_checked() {
 }
 
 #[test]
-fn what_did_not_change_is_not_checked() {
+fn unchanged_properties_are_not_checked() {
     // Output is the one effect of a property that it cannot see itself.
     let text = "@import box\npool: <box> 2\npool: <int> 1\n<box> := box.Box([])\n~<box>.items.append(<int>)\n<int> := 1\n~<int>.bit_length()\nproperty: print('checked', len(<box>.items)) is None\n";
     let options = Options {
@@ -355,7 +355,7 @@ fn names_and_texts_of_functions_and_classes() {
 }
 
 #[test]
-fn what_is_there_for_readers_of_types() {
+fn changes_of_annotations_are_noticed() {
     let module = "class A:\n    x: int\nA.__annotations__\ncalls = []\ndef make(): return A()\ndef spoil():\n    calls.append(1)\n    if len(calls) > 2: A.__annotations__['x'] = str\ndef fine(a): return ";
     let direct = format!("{module} A.__annotations__['x'] is int\n");
     is_noticed_or_told("case_o1", &direct, Some("__annotations__"));
@@ -407,7 +407,7 @@ fn imports_in_functions() {
 }
 
 #[test]
-fn what_only_pretends_to_be_a_library() {
+fn fake_library_classes_are_not_trusted() {
     let counted = "state = [0]\ndef make(): return A()\ndef spoil(): state[0] += 1\ndef fine(a): return a.fine()\ndef hidden(self): return state[0] < 3\n";
     for (name, made) in [
         ("case_r1", "__name__ = 'math'\nclass A: fine = hidden\n"),
@@ -432,7 +432,7 @@ fn what_only_pretends_to_be_a_library() {
 }
 
 #[test]
-fn what_library_code_asks_for() {
+fn attributes_read_by_library_code_are_watched() {
     let counted = "state = [0]\ndef spoil(): state[0] += 1\n";
     let set = "from collections.abc import MutableSet\nclass A(MutableSet):\n    def __contains__(self, x): return x == 1\n    def __iter__(self): return iter([1])\n    def __len__(self): return 1\n    def add(self, x): pass\n    def discard(self, x): state[0] > 2 and 1 / 0\n    @classmethod\n    def _from_iterable(cls, items): return [0] * state[0]\ndef make(): return A()\n";
     let color = "import enum\nclass Color(enum.Enum):\n    red = 1\n    blue = 2\n    @classmethod\n    def _missing_(cls, value): return cls.red if state[0] < 3 else None\ndef make(): return []\n";

@@ -125,7 +125,7 @@ no(<x,1>, <[1..2000]>) -> print(<x>)
 }
 
 #[test]
-fn what_an_expected_exception_held_is_let_go() {
+fn values_held_by_an_expected_exception_are_released() {
     let text = "\
 @import weakref, gc
 <@

@@ -83,7 +83,7 @@ fn empty_slots_are_left_out() {
 }
 
 #[test]
-fn what_is_raised_names_the_instance_and_the_line() {
+fn a_raising_property_names_its_instance_and_line() {
     let found = failure(
         "property: small(<int>) or True\n",
         &["int0 = 1", "int1 = 9"],

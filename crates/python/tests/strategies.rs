@@ -96,7 +96,7 @@ fn with_lock<R>(work: impl FnOnce(&mut PythonSystem<'_>) -> R) -> R {
 }
 
 #[test]
-fn what_is_deep_in_the_code_is_found_by_its_branches() {
+fn coverage_leads_to_deep_code() {
     let mut steps = [[0; 5]; 3];
     for seed in 0..5 {
         let place = seed as usize;

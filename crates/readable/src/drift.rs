@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_and_what_went_is_named() {
+    fn added_and_removed_blocks_are_named() {
         let mut less = sample_document().at_verbosity(1);
         less.sections.remove(0);
         for format in [DocumentFormat::Text, DocumentFormat::Markdown] {

@@ -106,7 +106,7 @@ impl PropertyModule {
     /// Returns a variable name for the values of a scenario that the module does not use itself.
     #[must_use]
     pub fn store_name(&self) -> &'static str {
-        let tokens = testwright_source::tokens(&self.text);
+        let tokens = testwright_source::tokenize(&self.text);
         let is_free = |word: &&&str| {
             !tokens
                 .iter()

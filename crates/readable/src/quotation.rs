@@ -1,7 +1,7 @@
 //! Python code inside a sentence, for what has no phrase of its own (P42: code is quoted as a last
 //! resort).
 
-use testwright_source::{TokenKind, tokens};
+use testwright_source::{TokenKind, tokenize};
 
 use crate::value::PythonValue;
 
@@ -9,7 +9,7 @@ use crate::value::PythonValue;
 pub(crate) fn on_one_line(code: &str) -> String {
     let mut kept = String::new();
     let mut end = 0;
-    for comment in tokens(code) {
+    for comment in tokenize(code) {
         if comment.kind == TokenKind::Comment {
             kept.push_str(code.get(end..comment.range.start).unwrap_or_default());
             end = comment.range.end;

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_chosen_shrinks_while_it_meets_the_same() {
+    fn a_chosen_example_is_shrunk_while_it_shows_the_same_features() {
         let cases = [case(40, &["a", "b"]), case(1, &["a"])];
         let mut wanted = Vec::new();
         let chosen = choose_examples(&cases, &Landmarks::new(), 5, &mut |_, features| {
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_show_after_shrinking_is_dropped() {
+    fn examples_covered_by_shrunk_ones_are_dropped() {
         let cases = [case(10, &["a", "b"]), case(5, &["c"])];
         let chosen = choose_examples(&cases, &Landmarks::new(), 5, &mut |found, _| {
             if found.features.contains("c") {

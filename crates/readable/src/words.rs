@@ -268,7 +268,7 @@ pub fn with_article_or_some(words: &str) -> String {
     }
 }
 
-/// Capitalises the first letter (W7: sentences, names and titles begin with a capital).
+/// Capitalizes the first letter (W7: sentences, names and titles begin with a capital).
 #[must_use]
 pub fn capitalise(text: &str) -> String {
     let mut characters = text.chars();

@@ -79,7 +79,7 @@ fn only_what_has_changed_is_told() {
 }
 
 #[test]
-fn what_changes_is_understood_on_its_own() {
+fn changes_of_domains_and_observables_are_reported() {
     let old = "n = 0\ndef act(x): pass\nstate = ('n',)\nactions = (act,)\ndomains = {act: {'x': [1, 2]}}\n";
     let new = old.replace("[1, 2]", "[1, 2, 3]") + "observables = (act,)\n";
     let (old, new) = (

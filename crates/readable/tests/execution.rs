@@ -242,7 +242,7 @@ fn y7_outcomes_that_read_alike_are_one() {
 }
 
 #[test]
-fn y8_changes_that_nobody_saw_are_left_out() {
+fn y8_overwritten_changes_are_left_out() {
     assert_eq!(change("n = 1\nn = 2"), "- The n becomes 2.");
     assert_eq!(change("n += 1\nn = 2"), "- The n becomes 2.");
     assert_eq!(
@@ -549,7 +549,7 @@ fn y11_guards_that_ask_first_and_answer_later() {
 }
 
 #[test]
-fn what_is_in_collections_is_learnt_from_what_is_put_there() {
+fn types_of_elements_are_inferred_from_insertions() {
     assert_eq!(
         change("d.setdefault(x, []).append(i)"),
         "- An entry for the given x is added to the d, with the value the empty list, unless there is one already.\n- The given i is added at the end of the entry for the given x in the d."

@@ -276,7 +276,7 @@ fn l9_sections_are_separated_by_one_blank_line() {
 }
 
 #[test]
-fn what_is_remembered_and_given() {
+fn state_and_inputs_are_listed() {
     let rendered = text(
         "model.py",
         "LIMIT = 3\na, b, c, d, e, f, paid = [], {}, set(), '', None, 2, False\n\
@@ -500,7 +500,7 @@ fn every_text_ends() {
 }
 
 #[test]
-fn what_cannot_be_read_is_quoted_and_counted() {
+fn unreadable_statements_are_quoted_and_counted() {
     let model = "n = 0\ndef act(x):\n    match x:\n        case Point(1, y): pass\nstate = ('n',)\nactions = (act,)\n";
     let rendered = explained("model.py", model);
     let text = render::text(&rendered.document.at_verbosity(1));
@@ -549,7 +549,7 @@ fn l5_values_that_a_rule_keeps_one_by_one() {
 }
 
 #[test]
-fn what_a_rule_draws_itself_is_an_input() {
+fn a_value_drawn_inside_a_rule_is_an_input() {
     let lend = |body: &str| {
         let rendered = text(
             "m.py",
@@ -586,7 +586,7 @@ fn what_a_rule_draws_itself_is_an_input() {
 }
 
 #[test]
-fn what_initialises_and_does_more_than_set_variables_happens_once() {
+fn an_initialize_rule_with_other_effects_happens_once() {
     let rendered = text(
         "m.py",
         "class M(RuleBasedStateMachine):\n    books = Bundle('books')\n    def __init__(self):\n        self.stock = {}\n    \
@@ -604,7 +604,7 @@ fn what_initialises_and_does_more_than_set_variables_happens_once() {
 }
 
 #[test]
-fn what_a_rule_that_initialises_is_given_is_what_it_starts_as() {
+fn an_initialize_rule_gives_start_values() {
     let rendered = text(
         "machine.py",
         "class M(RuleBasedStateMachine):\n    @initialize(size=st.integers(1, 5))\n    def start(self, size):\n        self.size = size\n        self.half = size // 2\n        self.used = 0\n    @rule()\n    def use(self):\n        self.used += 1\n",
@@ -1061,7 +1061,7 @@ fn l8_and_y11_what_invariants_of_machines_ask() {
 }
 
 #[test]
-fn what_a_machine_assumes_and_reports() {
+fn assumptions_and_notes_of_a_machine_are_listed() {
     let machine = "from hypothesis import assume, note, event\nclass M(RuleBasedStateMachine):\n    def __init__(self):\n        self.ages = {}\n        self.size = None\n    @initialize(size=st.integers(1, 5))\n    def start(self, size):\n        self.size = size\n\
          \x20   @rule(name=st.text())\n    def add(self, name):\n        assume(name not in self.ages and self.size > 2)\n        note('adding')\n        self.ages[name] = 1\n";
     let rendered = text("machine.py", machine);
@@ -1085,7 +1085,7 @@ fn what_a_machine_assumes_and_reports() {
 }
 
 #[test]
-fn what_a_harness_assumes() {
+fn assumptions_of_a_harness_are_listed() {
     let rendered = text(
         "h.tstl",
         "pool: <list> 2\n<list> := []\n~<list>.append(0)\nassume: len(<list>) < 20\n",
@@ -1135,7 +1135,7 @@ fn the_other_collections_of_python_are_lists_and_dictionaries() {
 }
 
 #[test]
-fn what_a_machine_remembers_may_be_made_from_what_it_remembers_already() {
+fn start_values_may_depend_on_other_state() {
     let machine = "class Store(RuleBasedStateMachine):\n    boxes = Bundle('boxes')\n\n    def __init__(self):\n        self.folder = make_folder()\n        self.base = Base(self.folder)\n\n    \
          @rule(box=boxes.filter(bool), other=consumes(boxes).filter(lambda b: len(b) > 2))\n    def move(self, box, other):\n        self.base.move(box, other)\n";
     let rendered = text("store.py", machine);

@@ -183,7 +183,7 @@ fn e6_what_is_taken_out_and_put_back() {
 }
 
 #[test]
-fn what_cannot_be_told_step_by_step_is_said_to_change() {
+fn effects_that_cannot_be_told_step_by_step_are_announced() {
     check(
         "n = sum(items.pop() for _ in range(x))",
         "- The n becomes the sum of the result of \"pop\" on the old items for each item in the numbers from 0 up to but not including the given x.\n\
@@ -226,7 +226,7 @@ fn unfolding_ends() {
 
 /// A condition without effects, or with effects only on its own values, is left as it is.
 #[test]
-fn what_does_nothing_stays_one_condition() {
+fn conditions_without_effects_are_not_split() {
     check(
         "if x and doubled(x) == items:\n    n += 1",
         "If the given x is set and a list with just the given x followed by a list with just the given x equals the items:\n  \

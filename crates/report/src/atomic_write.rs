@@ -1,4 +1,5 @@
-//! Atomic writes: into a temporary file in the same folder, which is then renamed.
+//! Atomic writes: into a temporary file in the same folder, which is then renamed. Devices and pipes
+//! are written to directly.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -6,7 +7,14 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
+/// Returns true if the path leads to a device, a pipe or a socket. These are written to and never
+/// replaced by a file.
+pub fn is_special_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir())
+}
+
 /// Lets `fill` write a temporary file, and renames it to `path` on success. Removes it on failure.
+/// A device or a pipe is filled directly.
 pub(crate) fn write_atomically<E>(
     path: &Path,
     fill: impl FnOnce(&Path) -> Result<(), E>,
@@ -14,6 +22,9 @@ pub(crate) fn write_atomically<E>(
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    if is_special_file(path) {
+        return fill(path).map_err(|cause| Error::new(path, cause));
+    }
     let temporary_path = temporary_path(path);
     let filled = fill(&temporary_path).map_err(|cause| Error::new(path, cause));
     let written = filled.and_then(|()| {
@@ -52,6 +63,23 @@ fn temporary_path(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_written_to_and_stays_a_pipe() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read_to_string(pipe).unwrap()
+        });
+        write_text(&pipe, "one").unwrap();
+        assert_eq!(reader.join().unwrap(), "one");
+        assert!(is_special_file(&pipe));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 
     #[test]
     fn all_or_nothing() {

@@ -290,7 +290,7 @@ mod tests {
     use crate::toys;
 
     #[test]
-    fn what_ran_and_what_did_not() {
+    fn executed_and_missing_lines_and_branches_are_found() {
         let findings = toys::cart().findings();
         assert_eq!(findings.executed, BTreeSet::from([1, 4, 6, 9, 11, 12]));
         assert_eq!(findings.missing, BTreeSet::from([7, 13]));

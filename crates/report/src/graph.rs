@@ -23,8 +23,8 @@
 //! let lights = StateGraph {
 //!     title: "lights".to_owned(),
 //!     states: vec![
-//!         state("0", "{'colour': 'red'}", first),
-//!         state("1", "{'colour': 'green'}", StateMarks::default()),
+//!         state("0", "{'color': 'red'}", first),
+//!         state("1", "{'color': 'green'}", StateMarks::default()),
 //!     ],
 //!     transitions: vec![change(0, 1), change(1, 0)],
 //!     traces: Vec::new(),

@@ -145,7 +145,7 @@ fn name_with_folder(name: &str) -> String {
     }
 }
 
-/// Renders a bar as long as the covered share, coloured by its rating.
+/// Renders a bar as long as the covered share, colored by its rating.
 fn coverage_bar(counts: &CoverageSummary) -> String {
     let share = counts.percentage();
     let judgement = match share {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_cannot_write_markup() {
+    fn texts_cannot_write_markup() {
         let hostile = "</code></script><script>alert(1)</script><img src=x onerror='alert(\"1\")'>&amp;\0\u{202e}";
         let mut report = of(vec![file(&format!("/project/{hostile}.py"), hostile, 1)]);
         report.tests[0] = hostile.to_owned();

@@ -24,7 +24,7 @@ fn write_section(text: &mut String, file: &FileCoverage) {
     let findings = file.findings();
     let counts = findings.counts();
     // A line cannot be continued in the next one. So a line break in a path is spelled out, which
-    // keeps the path at least recognisable.
+    // keeps the path at least recognizable.
     let path = file.path.to_string_lossy();
     let _ = write!(text, "TN:\nSF:{}\n", make_visible(&path));
     for (line, mut destinations) in file.counted_branches() {

@@ -65,6 +65,7 @@ mod toys;
 mod visible;
 mod xml;
 
+pub use atomic_write::is_special_file;
 pub use coverage::{Arc, Attribution, CoverageReport, CoverageSummary, FileCoverage, FileFindings};
 pub use error::Error;
 pub use timestamp::Timestamp;

@@ -18,7 +18,7 @@ pub struct TableOptions {
     pub width: usize,
     /// True if the terminal shows more than ASCII. Names of files are shown unchanged in any case.
     pub unicode: bool,
-    /// True to use colours.
+    /// True to use colors.
     pub colour: bool,
 }
 
@@ -76,7 +76,7 @@ pub fn table(report: &CoverageReport, options: &TableOptions) -> String {
     if has_total {
         lines.push(layout.row("Total", &total, "", options));
     }
-    // The rule is as long as the longest line. Colours take no room.
+    // The rule is as long as the longest line. Colors take no room.
     let plain = TableOptions {
         colour: false,
         ..*options
@@ -165,7 +165,7 @@ impl TableLayout {
     }
 
     /// Renders one line: the name to the left, the numbers to the right, the last of them in this
-    /// colour.
+    /// color.
     fn line(&self, name: &str, cells: [String; 5], missing: &str, colour: Option<&str>) -> String {
         let mut line = pad(name, self.name);
         for (index, (cell, width)) in cells.iter().zip(self.numbers).enumerate() {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_shortened_first() {
+    fn the_list_of_missing_lines_is_shortened_first() {
         let report = of(vec![
             holes("/project/shop/warehouse/inventory.py", 60),
             holes("/project/shop/a.py", 4),

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-/// Returns true if a character changes how its neighbours look instead of being seen: control
+/// Returns true if a character changes how its neighbors look instead of being seen: control
 /// characters, line ends, and characters that change the direction of reading.
 pub(crate) fn is_invisible(letter: char) -> bool {
     letter.is_control()
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_obeyed_is_spelled_out() {
+    fn control_characters_are_made_visible() {
         assert_eq!(make_visible("plain ä名"), "plain ä名");
         assert_eq!(make_visible("a\nb\u{1b}[31m"), "a\\nb\\u{1b}[31m");
         assert_eq!(make_visible("a\u{202e}b\0"), "a\\u{202e}b\\u{0}");

@@ -147,7 +147,7 @@ fn graph(texts: &[&str]) -> StateGraph {
 }
 
 #[test]
-fn what_is_read_is_what_was_meant() {
+fn labels_survive_quoting() {
     let texts = [
         "plain",
         "12",

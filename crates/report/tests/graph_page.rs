@@ -31,7 +31,7 @@ fn the_script_gets_everything() {
 }
 
 #[test]
-fn what_leads_nowhere_is_no_part_of_it() {
+fn transitions_to_unknown_states_are_left_out() {
     let mut graph = graph();
     graph.transitions.push(GraphTransition {
         from: 7,
@@ -47,7 +47,7 @@ fn what_leads_nowhere_is_no_part_of_it() {
 }
 
 #[test]
-fn texts_of_strangers_arrive_as_they_are() {
+fn hostile_texts_arrive_as_they_are() {
     let mut graph = graph();
     let hostile = "</script><!--\"\\]]> &lt; ü😀 {data}";
     for state in &mut graph.states {

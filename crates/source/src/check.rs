@@ -319,7 +319,7 @@ mod tests {
             crate::python2_constructs(&text)
                 .iter()
                 .for_each(|hint| inside(&hint.range));
-            crate::tokens(&text)
+            crate::tokenize(&text)
                 .iter()
                 .for_each(|token| inside(&token.range));
             crate::statements(&text)

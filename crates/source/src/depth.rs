@@ -9,7 +9,7 @@ use ruff_python_ast::token::TokenKind as Kind;
 use ruff_python_parser::{Mode, lexer};
 
 use crate::check::SyntaxProblem;
-use crate::tokens::{TokenKind, tokens};
+use crate::tokens::{TokenKind, tokenize};
 
 /// The maximum nesting of brackets; Python's own limit.
 const MAX_BRACKETS: usize = 200;
@@ -125,10 +125,10 @@ impl NestingDepth {
 fn deepest_bracket(text: &str) -> crate::Range {
     let mut depth = 0_usize;
     let mut deepest = (0, 0..0);
-    for token in tokens(text) {
+    for token in tokenize(text) {
         match token.kind {
-            TokenKind::Open => depth += 1,
-            TokenKind::Close => depth = depth.saturating_sub(1),
+            TokenKind::OpenBracket => depth += 1,
+            TokenKind::CloseBracket => depth = depth.saturating_sub(1),
             _ => {}
         }
         if depth > deepest.0 {

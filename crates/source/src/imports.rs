@@ -19,6 +19,8 @@ pub struct Import {
     /// The names imported from the module, as they are called there; `*` for everything. Empty
     /// unless `from`.
     pub names: Vec<String>,
+    /// The names that `names` get here, in the same order.
+    pub bound_names: Vec<String>,
     /// The whole statement, which may import other modules too.
     pub range: Range,
     /// The number of dots before the module's name.
@@ -65,6 +67,7 @@ impl StatementVisitor<'_> for ImportVisitor<'_> {
                         alias: alias.asname.as_ref().map(ToString::to_string),
                         from: false,
                         names: Vec::new(),
+                        bound_names: Vec::new(),
                         range: self.tree.range(statement),
                         level: 0,
                         top_level: self.top_level,
@@ -73,6 +76,8 @@ impl StatementVisitor<'_> for ImportVisitor<'_> {
             }
             Stmt::ImportFrom(import) => {
                 let name = |alias: &Alias| alias.name.to_string();
+                let bound_name =
+                    |alias: &Alias| alias.asname.as_ref().unwrap_or(&alias.name).to_string();
                 self.found.push(Import {
                     module: import
                         .module
@@ -82,6 +87,7 @@ impl StatementVisitor<'_> for ImportVisitor<'_> {
                     alias: None,
                     from: true,
                     names: import.names.iter().map(name).collect(),
+                    bound_names: import.names.iter().map(bound_name).collect(),
                     range: self.tree.range(statement),
                     level: import.level,
                     top_level: self.top_level,

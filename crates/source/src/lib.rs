@@ -33,8 +33,8 @@
 //! - [`only_definitions()`]: whether running a module again could make a difference.
 //! - [`coverable`](mod@coverable): the lines and branches of a file that can run, for coverage.
 //! - [`tree`]: the syntax tree of a text.
-//! - [`tokens()`]: tokenising text that may not be Python at all.
-//! - [`python2_hint`], [`python2_constructs`]: recognising Python 2.
+//! - [`tokenize`]: tokenizing text that may not be Python at all.
+//! - [`python2_hint`], [`python2_constructs`]: recognizing Python 2.
 //!
 //! The parser is ruff's. Its interface is not stable, so none of its types appears in this one:
 //! `parse.rs` wraps it.
@@ -66,7 +66,7 @@ pub use names::{NameUsage, names};
 pub use only_definitions::only_definitions;
 pub use python2::{Python2Hint, python2_constructs, python2_hint};
 pub use statements::{LineStatement, StatementForm, statements};
-pub use tokens::{Token, TokenKind, is_keyword, tokens};
+pub use tokens::{Token, TokenKind, is_identifier, is_keyword, tokenize};
 
 /// A byte range of the given text.
 pub type Range = std::ops::Range<usize>;

@@ -1,7 +1,7 @@
 //! Recognition of literals: expressions whose value is the same everywhere.
 
 use crate::check::check_expression;
-use crate::tokens::{TokenKind, tokens};
+use crate::tokens::{TokenKind, tokenize};
 
 /// Returns true if `text` is a single literal: a number with or without sign, a complex number such
 /// as `1+2j`, a string or bytes (also several in a row, which Python joins), `True`, `False` or
@@ -17,7 +17,7 @@ use crate::tokens::{TokenKind, tokens};
 /// assert!(!is_literal("f'{x}'"));
 /// ```
 pub fn is_literal(text: &str) -> bool {
-    let tokens = tokens(text);
+    let tokens = tokenize(text);
     let pieces: Vec<(TokenKind, &str)> = tokens
         .iter()
         .map(|token| (token.kind, &text[token.range.clone()]))

@@ -12,7 +12,7 @@ use ruff_text_size::{Ranged, TextRange};
 use crate::Range;
 use crate::check::SyntaxProblem;
 use crate::depth::find_excessive_depth;
-use crate::tokens::{TokenKind, tokens};
+use crate::tokens::{TokenKind, tokenize};
 use crate::wording::message;
 
 /// The parsed statements of a text, and their offset in it.
@@ -194,11 +194,11 @@ fn unclosed_field(text: &str, range: &Range, error: &ParseError) -> Option<Synta
 /// Finds the first closing bracket that closes nothing, or not what is open.
 fn mismatched_bracket(text: &str) -> Option<SyntaxProblem> {
     let mut open = Vec::new();
-    for token in tokens(text) {
+    for token in tokenize(text) {
         let found = text.get(token.range.clone()).unwrap_or("");
         match token.kind {
-            TokenKind::Open => open.push(found),
-            TokenKind::Close => match (open.pop(), found) {
+            TokenKind::OpenBracket => open.push(found),
+            TokenKind::CloseBracket => match (open.pop(), found) {
                 (Some("("), ")") | (Some("["), "]") | (Some("{"), "}") => {}
                 (Some(opener), _) => {
                     let words = format!("this `{found}` does not match the `{opener}` before it");
@@ -218,10 +218,10 @@ fn mismatched_bracket(text: &str) -> Option<SyntaxProblem> {
 /// Finds the innermost bracket that is still open at the end of the text.
 fn unclosed_bracket(text: &str) -> Option<Range> {
     let mut open = Vec::new();
-    for token in tokens(text) {
+    for token in tokenize(text) {
         match token.kind {
-            TokenKind::Open => open.push(token.range),
-            TokenKind::Close => drop(open.pop()),
+            TokenKind::OpenBracket => open.push(token.range),
+            TokenKind::CloseBracket => drop(open.pop()),
             _ => {}
         }
     }

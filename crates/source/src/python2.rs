@@ -1,11 +1,11 @@
 //! Recognition of Python 2, for better messages than "syntax error".
 //!
 //! Much teaching material and many old test harnesses are written in Python 2. Its constructs are
-//! searched for in the [`tokens`], so nothing inside a string or a comment counts, and one broken
+//! searched for in the [tokens](crate::tokenize), so nothing inside a string or a comment counts, and one broken
 //! line does not hide the next.
 
 use crate::Range;
-use crate::tokens::{Token, TokenKind, tokens};
+use crate::tokens::{Token, TokenKind, tokenize};
 
 /// A construct that only Python 2 understands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn python2_hint(text: &str, range: &Range) -> Option<Python2Hint> {
 /// `except A, b:` counts although Python 3.14 accepts it as two classes: a second one in lower case
 /// is a variable.
 pub fn python2_constructs(text: &str) -> Vec<Python2Hint> {
-    let tokens = tokens(text);
+    let tokens = tokenize(text);
     let mut scanner = Python2Scanner {
         text,
         tokens: &tokens,
@@ -150,8 +150,8 @@ impl<'a> Python2Scanner<'a> {
         let mut depth = 0_usize;
         for position in from..self.tokens.len() {
             match self.kind(position) {
-                Some(TokenKind::Open) => depth += 1,
-                Some(TokenKind::Close) => depth = depth.saturating_sub(1),
+                Some(TokenKind::OpenBracket) => depth += 1,
+                Some(TokenKind::CloseBracket) => depth = depth.saturating_sub(1),
                 Some(TokenKind::Comment) if depth == 0 => return position,
                 Some(TokenKind::Newline) if depth == 0 => return position,
                 _ if depth == 0 && self.text(position) == ";" => return position,
@@ -186,7 +186,7 @@ impl<'a> Python2Scanner<'a> {
         }
     }
 
-    /// Recognises a `print` statement.
+    /// Recognizes a `print` statement.
     fn print_hint(&self, position: usize) -> Option<Python2Hint> {
         let message = "`print` is a statement only in Python 2";
         let (commas, end) = self.find_words(position + 1, ",");
@@ -213,7 +213,7 @@ impl<'a> Python2Scanner<'a> {
         alone.then(|| hint(&range, message, "write `print()`".to_owned()))
     }
 
-    /// Recognises an `exec` statement.
+    /// Recognizes an `exec` statement.
     fn exec_hint(&self, position: usize) -> Option<Python2Hint> {
         if !self.has_operand(position + 1) {
             return None;
@@ -234,7 +234,7 @@ impl<'a> Python2Scanner<'a> {
         ))
     }
 
-    /// Recognises `except E, e:`.
+    /// Recognizes `except E, e:`.
     fn except_hint(&self, position: usize) -> Option<Python2Hint> {
         let (colons, _) = self.find_words(position + 1, ":");
         let colon = *colons.first()?;
@@ -256,7 +256,7 @@ impl<'a> Python2Scanner<'a> {
         ))
     }
 
-    /// Recognises `raise E, "x"`.
+    /// Recognizes `raise E, "x"`.
     fn raise_hint(&self, position: usize) -> Option<Python2Hint> {
         let (commas, end) = self.find_words(position + 1, ",");
         let first = *commas.first()?;
@@ -269,7 +269,7 @@ impl<'a> Python2Scanner<'a> {
         ))
     }
 
-    /// Recognises backticks. A backtick that closes another belongs to that one's hint.
+    /// Recognizes backticks. A backtick that closes another belongs to that one's hint.
     fn backticks_hint(&self, position: usize) -> Option<Python2Hint> {
         let is_backtick = |position: &usize| self.text(*position) == "`";
         let on_line = |position: &usize| self.kind(*position) != Some(TokenKind::Newline);
@@ -291,7 +291,7 @@ impl<'a> Python2Scanner<'a> {
     }
 }
 
-/// Recognises `0777` and `1L`.
+/// Recognizes `0777` and `1L`.
 fn number_hint(range: &Range, word: &str) -> Option<Python2Hint> {
     let digits = word.trim_end_matches(['l', 'L']);
     let octal = digits
@@ -313,7 +313,7 @@ fn number_hint(range: &Range, word: &str) -> Option<Python2Hint> {
     }
 }
 
-/// Recognises `ur"..."`.
+/// Recognizes `ur"..."`.
 fn string(range: &Range, word: &str) -> Option<Python2Hint> {
     let is_python2 = word
         .get(..2)
@@ -324,7 +324,7 @@ fn string(range: &Range, word: &str) -> Option<Python2Hint> {
     })
 }
 
-/// Recognises an indentation error in a text that indents some lines with tabs and others with
+/// Recognizes an indentation error in a text that indents some lines with tabs and others with
 /// blanks.
 fn mixed_indentation(text: &str, range: &Range, line: Range) -> Option<Python2Hint> {
     let content = text.get(line.clone())?;

@@ -52,13 +52,13 @@ pub fn statements(text: &str) -> Result<Vec<LineStatement>, Vec<SyntaxProblem>> 
     }
     let statements = tree.body().iter().map(|statement| LineStatement {
         range: tree.range(statement),
-        form: form(text, &tree, statement),
+        form: statement_form(text, &tree, statement),
     });
     Ok(statements.collect())
 }
 
 /// Determines the form of a statement.
-fn form(text: &str, tree: &Tree, statement: &Stmt) -> StatementForm {
+fn statement_form(text: &str, tree: &Tree, statement: &Stmt) -> StatementForm {
     let (target, end) = match statement {
         Stmt::Expr(_) => return StatementForm::Expression,
         Stmt::Assign(assign) => match assign.targets.first() {

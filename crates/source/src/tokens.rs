@@ -1,8 +1,8 @@
-//! A small tokeniser that never fails.
+//! A small tokenizer that never fails.
 //!
 //! A text with embedded Python must often be cut *before* its Python can be checked: where does a
 //! string end, is this `#` a comment, which bracket closes which. The parser answers for finished
-//! programs; [`tokens`] answers for any text, also for a broken one or one that mixes in another
+//! programs; [`tokenize`] answers for any text, also for a broken one or one that mixes in another
 //! notation.
 
 use crate::Range;
@@ -32,9 +32,9 @@ pub enum TokenKind {
     /// Any operator or separator; the longest that fits, also Python 2's `<>`.
     Operator,
     /// `(`, `[` or `{`.
-    Open,
+    OpenBracket,
     /// `)`, `]` or `}`.
-    Close,
+    CloseBracket,
     /// The end of a physical line: `\n`, `\r\n` or `\r`.
     Newline,
     /// One character that has no meaning in Python outside strings, such as `$` or a lone
@@ -47,17 +47,17 @@ pub enum TokenKind {
 /// This never fails. A string without its closing quote ends with its line, a triple-quoted one with the text.
 ///
 /// ```
-/// use testwright_source::{TokenKind, tokens};
+/// use testwright_source::{TokenKind, tokenize};
 ///
 /// let text = "f(x, '#')  # why";
-/// let comment = tokens(text).into_iter().find(|token| token.kind == TokenKind::Comment);
+/// let comment = tokenize(text).into_iter().find(|token| token.kind == TokenKind::Comment);
 /// assert_eq!(comment.map(|token| &text[token.range]), Some("# why"));
 /// ```
-pub fn tokens(text: &str) -> Vec<Token> {
+pub fn tokenize(text: &str) -> Vec<Token> {
     let mut scanner = TokenScanner {
         text,
         at: 0,
-        plain_until: 0,
+        no_formatted_strings_before: 0,
     };
     let mut found = Vec::new();
     while let Some(token) = scanner.next_token() {
@@ -69,6 +69,11 @@ pub fn tokens(text: &str) -> Vec<Token> {
 /// Returns true if `word` can never be a name in Python 3.
 pub fn is_keyword(word: &str) -> bool {
     KEYWORDS.binary_search(&word).is_ok()
+}
+
+/// Returns true if a text can be the name of a class or a variable.
+pub fn is_identifier(text: &str) -> bool {
+    text.starts_with(starts_name) && text.chars().all(continues_name) && !is_keyword(text)
 }
 
 /// Python's keywords, sorted as bytes for the binary search above.
@@ -88,16 +93,16 @@ const OPERATORS: [&str; 42] = [
 
 /// The maximum nesting of formatted strings. Deeper ones are read as plain strings; Python itself
 /// allows 150.
-const MAX_FORMATTED: usize = 30;
+const MAX_FORMATTED_NESTING: usize = 30;
 
-/// The state of the tokeniser.
+/// The state of the tokenizer.
 struct TokenScanner<'a> {
     text: &'a str,
     at: usize,
     /// The position up to which formatted strings are read as plain ones. Set after one turned out
     /// not to be closed, since rescanning the same text from every later quote would take quadratic
     /// time.
-    plain_until: usize,
+    no_formatted_strings_before: usize,
 }
 
 impl TokenScanner<'_> {
@@ -110,9 +115,9 @@ impl TokenScanner<'_> {
         let (kind, length) = match first {
             '\n' => (TokenKind::Newline, 1),
             '\r' => (TokenKind::Newline, line_end_length(rest)),
-            '#' => (TokenKind::Comment, line_length(rest)),
-            '(' | '[' | '{' => (TokenKind::Open, 1),
-            ')' | ']' | '}' => (TokenKind::Close, 1),
+            '#' => (TokenKind::Comment, length_to_line_end(rest)),
+            '(' | '[' | '{' => (TokenKind::OpenBracket, 1),
+            ')' | ']' | '}' => (TokenKind::CloseBracket, 1),
             '\'' | '"' => (TokenKind::String, self.string_length("")),
             _ if starts_number(rest) => (TokenKind::Number, number_length(rest)),
             _ if starts_name(first) => self.scan_word(rest),
@@ -154,7 +159,7 @@ impl TokenScanner<'_> {
             .find(|character| !continues_name(character))
             .unwrap_or(rest.len());
         let (word, after) = rest.split_at(length);
-        if after.starts_with(['\'', '"']) && is_prefix(word) {
+        if after.starts_with(['\'', '"']) && is_string_prefix(word) {
             (TokenKind::String, self.string_length(word))
         } else if is_keyword(word) {
             (TokenKind::Keyword, length)
@@ -167,10 +172,10 @@ impl TokenScanner<'_> {
     fn string_length(&mut self, prefix: &str) -> usize {
         let quote_at = self.at + prefix.len();
         let string = OpenString::new(self.text.as_bytes(), quote_at, prefix);
-        if string.formatted && quote_at >= self.plain_until {
+        if string.formatted && quote_at >= self.no_formatted_strings_before {
             match string.formatted_end(0) {
                 Ok(end) => return end - self.at,
-                Err(reached) => self.plain_until = reached,
+                Err(reached) => self.no_formatted_strings_before = reached,
             }
         }
         let (end, _) = string.plain_end();
@@ -263,7 +268,7 @@ impl<'a> OpenString<'a> {
     /// must end on its line: Python would allow more, but then one forgotten brace would swallow
     /// the following lines.
     fn formatted_end(&self, depth: usize) -> Result<usize, usize> {
-        if depth > MAX_FORMATTED {
+        if depth > MAX_FORMATTED_NESTING {
             return Err(self.start);
         }
         let mut at = self.start;
@@ -277,7 +282,7 @@ impl<'a> OpenString<'a> {
             at = match byte {
                 b'\\' => self.after_formatted_escape(at),
                 b'{' if self.byte(at + 1) == Some(b'{') => at + 2,
-                b'{' => self.field_end(at + 1, depth)?,
+                b'{' => self.replacement_field_end(at + 1, depth)?,
                 _ => at + 1,
             };
         }
@@ -295,7 +300,7 @@ impl<'a> OpenString<'a> {
     }
 
     /// Returns the position after the `}` of a replacement field whose `{` has been read.
-    fn field_end(&self, mut at: usize, depth: usize) -> Result<usize, usize> {
+    fn replacement_field_end(&self, mut at: usize, depth: usize) -> Result<usize, usize> {
         let mut open = 0_usize;
         while let Some(byte) = self.byte(at) {
             if self.ends_string_line(byte) {
@@ -303,8 +308,8 @@ impl<'a> OpenString<'a> {
             }
             at = match byte {
                 b'}' if open == 0 => return Ok(at + 1),
-                b':' if open == 0 => return self.specification_end(at + 1, depth),
-                b'\'' | b'"' => self.nested_end(at, depth)?,
+                b':' if open == 0 => return self.format_specification_end(at + 1, depth),
+                b'\'' | b'"' => self.nested_string_end(at, depth)?,
                 b'(' | b'[' | b'{' => {
                     open += 1;
                     at + 1
@@ -321,8 +326,8 @@ impl<'a> OpenString<'a> {
 
     /// Returns the position after the `}` of a field whose `:` has been read. The format is literal
     /// text with fields of its own.
-    fn specification_end(&self, mut at: usize, depth: usize) -> Result<usize, usize> {
-        if depth > MAX_FORMATTED {
+    fn format_specification_end(&self, mut at: usize, depth: usize) -> Result<usize, usize> {
+        if depth > MAX_FORMATTED_NESTING {
             return Err(at);
         }
         while let Some(byte) = self.byte(at) {
@@ -331,7 +336,7 @@ impl<'a> OpenString<'a> {
             }
             at = match byte {
                 b'}' => return Ok(at + 1),
-                b'{' => self.field_end(at + 1, depth + 1)?,
+                b'{' => self.replacement_field_end(at + 1, depth + 1)?,
                 _ => at + 1,
             };
         }
@@ -339,7 +344,7 @@ impl<'a> OpenString<'a> {
     }
 
     /// Returns the position after a string inside a field, whose opening quote is at `at`.
-    fn nested_end(&self, at: usize, depth: usize) -> Result<usize, usize> {
+    fn nested_string_end(&self, at: usize, depth: usize) -> Result<usize, usize> {
         let letters = self.bytes[..at]
             .iter()
             .rev()
@@ -347,7 +352,7 @@ impl<'a> OpenString<'a> {
             .count();
         let prefix = std::str::from_utf8(&self.bytes[at - letters..at])
             .ok()
-            .filter(|word| is_prefix(word))
+            .filter(|word| is_string_prefix(word))
             .unwrap_or("");
         let string = OpenString::new(self.bytes, at, prefix);
         if string.formatted {
@@ -361,7 +366,7 @@ impl<'a> OpenString<'a> {
 }
 
 /// Returns true if `word` is a string prefix; `ur` was one in Python 2.
-fn is_prefix(word: &str) -> bool {
+fn is_string_prefix(word: &str) -> bool {
     const PREFIXES: [&str; 12] = [
         "r", "u", "b", "f", "t", "br", "rb", "fr", "rf", "tr", "rt", "ur",
     ];
@@ -422,7 +427,7 @@ fn digits_end(bytes: &[u8], mut at: usize, hexadecimal: bool) -> usize {
 }
 
 /// Returns the length of the rest of the line.
-fn line_length(rest: &str) -> usize {
+fn length_to_line_end(rest: &str) -> usize {
     rest.find(['\n', '\r']).unwrap_or(rest.len())
 }
 
@@ -438,7 +443,7 @@ mod tests {
     /// Checks each token, written as a letter for its kind and its text: `N:x`.
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let shown: Vec<String> = tokens(text)
+        let shown: Vec<String> = tokenize(text)
             .into_iter()
             .map(|token| {
                 let letter = match token.kind {
@@ -448,8 +453,8 @@ mod tests {
                     TokenKind::String => 'S',
                     TokenKind::Comment => 'C',
                     TokenKind::Operator => 'O',
-                    TokenKind::Open => '<',
-                    TokenKind::Close => '>',
+                    TokenKind::OpenBracket => '<',
+                    TokenKind::CloseBracket => '>',
                     TokenKind::Newline => return "NL".to_owned(),
                     TokenKind::Unknown => '?',
                 };
@@ -530,9 +535,9 @@ mod tests {
 
     #[test]
     fn hostile_text_takes_no_longer_than_it_is() {
-        assert_eq!(tokens(&"(".repeat(100_000)).len(), 100_000);
-        assert!(!tokens(&"f\"{".repeat(100_000)).is_empty());
-        assert!(!tokens(&"f'''{x:".repeat(50_000)).is_empty());
-        assert_eq!(tokens(&"x".repeat(1_000_000)).len(), 1);
+        assert_eq!(tokenize(&"(".repeat(100_000)).len(), 100_000);
+        assert!(!tokenize(&"f\"{".repeat(100_000)).is_empty());
+        assert!(!tokenize(&"f'''{x:".repeat(50_000)).is_empty());
+        assert_eq!(tokenize(&"x".repeat(1_000_000)).len(), 1);
     }
 }

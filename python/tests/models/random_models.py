@@ -7,7 +7,7 @@ VALUES = [0, 1, True, 1.0, "x", (1,), frozenset({1, 2}), 2.5]
 ARGUMENTS = [(), (), (1,), (True,), ("x",), (1, 2), (0,), (None,)]
 RESULTS = [None, None, None, "r", 1, True]
 
-#: How a state is initialised, how an action changes it, and how it is reset.
+#: How a state is initialized, how an action changes it, and how it is reset.
 STATES = [
     ("s = 0", "global s; s = (s + (1 if {} else 2)) % 4", "global s; s = 0"),
     ("s = set()", "s.symmetric_difference_update({{str({})}})", "s.clear()"),

@@ -270,7 +270,7 @@ def test_a_random_model_is_never_explored_completely(models):
         )
     )
     done = models.run("explore", "Draws")
-    assert "There may be more: a model draws random numbers" in done.stdout
+    assert "There may be more states\n  not covered: a model draws random numbers" in done.stdout
     assert "These are all" not in done.stdout and "every state is safe" not in done.stdout
     assert json.loads(models.run("explore", "Draws", "--json").stdout)["complete"] is False
     done = models.run("explore", "Counter")

@@ -10,11 +10,49 @@ pub(super) fn become_subreaper() {
     }
 }
 
+/// The processes that a child of this process leaves behind, to be ended after it.
+#[derive(Debug)]
+pub struct LeftoverProcesses {
+    /// The children that this process had before.
+    before: Vec<Pid>,
+    /// True if this process adopted orphans before.
+    #[cfg(target_os = "linux")]
+    was_subreaper: bool,
+}
+
+impl LeftoverProcesses {
+    /// Adopts orphans from now on.
+    pub fn watch() -> LeftoverProcesses {
+        let leftovers = LeftoverProcesses {
+            before: children(),
+            #[cfg(target_os = "linux")]
+            was_subreaper: rustix::process::child_subreaper().is_ok_and(|reaper| reaper.is_some()),
+        };
+        become_subreaper();
+        leftovers
+    }
+
+    /// Ends all processes that became children of this one in the meantime.
+    pub fn end(self) {
+        kill_children_except(&self.before);
+        #[cfg(target_os = "linux")]
+        if !self.was_subreaper {
+            let _old_kernels_cannot = rustix::process::set_child_subreaper(None);
+        }
+    }
+}
+
 /// Kills all children, and their children, which become children of this process in turn.
 pub(super) fn kill_children() {
+    kill_children_except(&[]);
+}
+
+/// Kills all children but some, and their children.
+fn kill_children_except(spared: &[Pid]) {
     // Gives up on processes that start others faster than they can be killed.
     for _ in 0..100 {
-        let children = children();
+        let mut children = children();
+        children.retain(|child| !spared.contains(child));
         if children.is_empty() {
             return;
         }

@@ -119,7 +119,7 @@ fn describe_database_error(path: &Path, error: &rusqlite::Error) -> Error {
         other => sanitize(&lower_first(&other.to_string())),
     };
     match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => not_a_store(path, "it is no SQLite file"),
+        Some(ErrorCode::NotADatabase) => not_a_store(path, "it is not an SQLite file"),
         Some(ErrorCode::DatabaseCorrupt) => damaged(path, &reason),
         Some(ErrorCode::TooBig) => damaged(path, "it has a value that is too long for a store"),
         Some(ErrorCode::DiskFull) => Error::new(format!(

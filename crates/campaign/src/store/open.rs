@@ -121,7 +121,7 @@ fn check_file_type(path: &Path) -> Result<(), StoreError> {
         Ok(found) if found.is_dir() => "it is a folder",
         Ok(found) if !found.is_file() => "it is no file",
         // SQLite takes a file of one byte for an empty one.
-        Ok(found) if found.len() == 1 => "it is no SQLite file",
+        Ok(found) if found.len() == 1 => "it is not an SQLite file",
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
         _ => return Ok(()),
     };

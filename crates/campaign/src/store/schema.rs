@@ -1,6 +1,6 @@
 //! The schema of a store, version by version.
 //!
-//! A released version is never edited. Stores of that version are recognised by comparing their
+//! A released version is never edited. Stores of that version are recognized by comparing their
 //! tables with those that its statements create, and are upgraded by the statements after it.
 
 use rusqlite::{Connection, Transaction};
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_belong_there_is_named() {
+    fn foreign_tables_triggers_and_views_are_named() {
         assert_eq!(
             refusal("CREATE TABLE other (id)"),
             "its table `other` is not one that Testwright makes"

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_belong_into_a_column_is_named() {
+    fn wrong_values_of_a_column_are_named() {
         let count: fn(&StoredRow<'_>) -> Result<(), StoreError> =
             |row| row.count("tests").map(drop);
         let text: fn(&StoredRow<'_>) -> Result<(), StoreError> = |row| row.text("tests").map(drop);

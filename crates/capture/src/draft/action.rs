@@ -74,7 +74,7 @@ pub(super) enum ResultUse {
     /// A generator that did not end is used for a limited number of items.
     TakeItems,
     /// A coroutine is run.
-    Run,
+    RunCoroutine,
     /// A context is entered and left.
     EnterContext,
 }
@@ -135,7 +135,7 @@ impl DraftAction<'_> {
             ResultUse::Unchanged => statement,
             ResultUse::Exhaust => format!("list({statement})"),
             ResultUse::TakeItems => format!("list(itertools.islice({statement}, 100))"),
-            ResultUse::Run => format!("asyncio.run({statement})"),
+            ResultUse::RunCoroutine => format!("asyncio.run({statement})"),
             ResultUse::EnterContext => format!("with {statement}: pass"),
         }
     }

@@ -109,7 +109,7 @@ impl<'a> Drafter<'a> {
     }
 
     /// Drafts everything in the public API.
-    pub(super) fn draft_all(&mut self) {
+    pub(super) fn draft_actions(&mut self) {
         for number in 0..self.classes.len() {
             self.draft_class(number);
         }
@@ -377,7 +377,7 @@ impl<'a> Drafter<'a> {
                     ResultUse::Exhaust
                 }
             }
-            ExecutionKind::Coroutine => ResultUse::Run,
+            ExecutionKind::Coroutine => ResultUse::RunCoroutine,
             ExecutionKind::Plain | ExecutionKind::AsyncGenerator => ResultUse::Unchanged,
         }
     }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use testwright_source::{Token, TokenKind, tokens};
+use testwright_source::{Token, TokenKind, tokenize};
 
 use super::public_api::PublicApi;
 use crate::inspect::{CodeDefinition, ProjectModule};
@@ -270,7 +270,7 @@ struct TokenText<'t> {
 impl<'t> TokenText<'t> {
     /// Splits a text into tokens.
     fn tokenize(text: &'t str) -> TokenText<'t> {
-        let mut tokens = tokens(text);
+        let mut tokens = tokenize(text);
         tokens.retain(|token| !matches!(token.kind, TokenKind::Comment | TokenKind::Newline));
         let mut split = TokenText {
             text,

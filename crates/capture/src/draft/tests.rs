@@ -224,7 +224,7 @@ fn a_recording_becomes_a_harness() {
         # Left out: it may change files (`shutil.rmtree`).
         # zoo.burn(<str>)
 
-        # Left out: nothing is known about `thing`: no call was seen, and no type hint tells.
+        # Left out: nothing is known about `thing`: there is no recorded call and no type hint.
         # zoo.judge(thing)
 
         # ---- What must be true -------------------------------------------------------------------
@@ -306,13 +306,13 @@ fn signatures_alone_are_enough_to_begin() {
         <cage> := zoo.open_gate(<str>)               # from its signature
         <cage> := zoo.open_gate(<str>, size=<size>)  # from its signature
 
-        # Left out: nothing is known about `food`: no call was seen, and no type hint tells.
+        # Left out: nothing is known about `food`: there is no recorded call and no type hint.
         # zoo.feed(food)
 
         # Left out: it may change files (`shutil.rmtree`).
         # zoo.burn(<str>)
 
-        # Left out: nothing is known about `thing`: no call was seen, and no type hint tells.
+        # Left out: nothing is known about `thing`: there is no recorded call and no type hint.
         # zoo.judge(thing)
 
         # ---- What must be true -------------------------------------------------------------------

@@ -108,12 +108,12 @@ impl DraftText<'_, '_> {
         }
         self.push("#");
         if head.calls == 0 {
-            self.push("# A recording would make it better, since it tells real values, the order of calls and what is raised:");
+            self.push("# A recording would make it better, since it has real values, the order of calls and what is raised:");
             self.push("# `testwright capture -- python PROGRAM`, then draft again.");
             self.push("#");
         }
         self.push("# Make it yours: say what must be true, take away what must not be raised, delete what does not");
-        self.push("# matter. What is commented out is so for the reason above it.");
+        self.push("# matter. A line that is commented out has its reason above it.");
         self.push("");
         if head.is_in_source_folder {
             self.push("# Seen from the folder in which the command is given.");

@@ -66,11 +66,13 @@ impl ProjectModule {
         let empty = ProjectModule::empty(root, path, settings);
         let bytes = match fs::read(root.join(path)) {
             Ok(bytes) => bytes,
-            Err(error) => return empty.with_problem(1, format!("cannot be read: {error}")),
+            Err(error) => {
+                return empty.with_problem(1, format!("cannot be read: {}", error.kind()));
+            }
         };
         match encoding::decode_source(&bytes) {
             Ok(text) => empty.with_source(text.strip_prefix('\u{feff}').unwrap_or(&text), settings),
-            Err(line) => empty.with_problem(line, "is not UTF-8 text".to_owned()),
+            Err(line) => empty.with_problem(line, "this is not UTF-8 text".to_owned()),
         }
     }
 

@@ -346,7 +346,7 @@ fn is_class(definition: &CodeDefinition) -> bool {
 /// Returns the end of the line with the colon after a class's name and bases; `None` if more than
 /// a comment follows on that line.
 fn header_end(text: &str) -> Option<usize> {
-    let tokens = testwright_source::tokens(text);
+    let tokens = testwright_source::tokenize(text);
     let mut depth = 0_usize;
     let mut seen_class = false;
     for (index, token) in tokens.iter().enumerate() {

@@ -35,7 +35,7 @@ pub(super) fn is_excluded(statement: &Statement) -> bool {
             ) || is_logging(expression)
         }
         // `__all__`, `__version__`, `__slots__`: information about the module or class, not
-        // behaviour.
+        // behavior.
         StatementKind::Assign { targets, .. } => targets.iter().all(|target| {
             target
                 .as_name()

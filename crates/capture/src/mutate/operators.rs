@@ -1,11 +1,11 @@
 //! Replacements of operators, and their positions in the source.
 
 use testwright_source::tree::{Comparison, Operator};
-use testwright_source::{Range, TokenKind, tokens};
+use testwright_source::{Range, TokenKind, tokenize};
 
 use super::MutantKind;
 
-/// Returns the replacements of a comparison: the neighbouring one, then the opposite.
+/// Returns the replacements of a comparison: the neighboring one, then the opposite.
 pub(super) fn comparison_replacements(
     comparison: Comparison,
 ) -> (MutantKind, &'static [&'static str]) {
@@ -45,7 +45,7 @@ pub(super) fn operator_replacement(operator: Operator) -> &'static str {
 /// Finds the operator between two operands. Brackets of the operands, and comments, may stand
 /// there, too.
 pub(super) fn find_operator(text: &str, gap: Range) -> Option<Range> {
-    let found = tokens(text.get(gap.clone())?);
+    let found = tokenize(text.get(gap.clone())?);
     let is_word = |kind: TokenKind| matches!(kind, TokenKind::Operator | TokenKind::Keyword);
     let mut words = found.iter().filter(|token| is_word(token.kind));
     let first = words.next()?;

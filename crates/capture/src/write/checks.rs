@@ -23,7 +23,7 @@ pub(super) struct Verification {
     pub(super) exercise: Exercise,
     /// The assertions, in order.
     pub(super) checks: Vec<Assertion>,
-    /// The part of the behaviour that they cover.
+    /// The part of the behavior that they cover.
     pub(super) completeness: Completeness,
 }
 
@@ -366,7 +366,9 @@ impl<'b, 'a> Verifier<'b, 'a> {
                     )
                 }
                 ProgramVariable::ClassAttribute { class, name } => format!("{}.{name}", class.path),
-                ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => return None,
+                ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => {
+                    return None;
+                }
             },
         };
         Some(format!("{root}{}", access.steps))

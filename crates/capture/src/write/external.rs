@@ -172,7 +172,7 @@ pub(super) fn replay_inputs(
             }
             Interaction::Logged { message: None, .. } => {
                 return Err(BuildError(
-                    "something logged that cannot be told".to_owned(),
+                    "something logged that cannot be written as a value".to_owned(),
                 ));
             }
             Interaction::Called { .. }

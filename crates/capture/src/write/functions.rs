@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use testwright_source::{names, tokens};
+use testwright_source::{names, tokenize};
 
 use super::build::{BuildError, ValueBuilder};
 use super::code::PythonCode;
@@ -275,7 +275,7 @@ fn extract_lambda(text: &str, line: u32, enclosed: &[&str]) -> Option<String> {
     let before = usize::try_from(line).ok()?.checked_sub(1)?;
     let start: usize = text.split_inclusive('\n').take(before).map(str::len).sum();
     let end = start + text.get(start..)?.find('\n').unwrap_or(text.len() - start);
-    let words = tokens(text.get(start..end)?);
+    let words = tokenize(text.get(start..end)?);
     let word = |index: usize| {
         let range = words.get(index)?.range.clone();
         text.get(start + range.start..start + range.end)

@@ -2,7 +2,7 @@
 //! check their arguments.
 //!
 //! Clocks and random generators reply whatever they are asked. Arguments for other processes,
-//! sockets and the interpreter are the very behaviour of a unit, so these are checked as well.
+//! sockets and the interpreter are the very behavior of a unit, so these are checked as well.
 
 use std::collections::BTreeSet;
 

@@ -21,7 +21,7 @@ mod show;
 ///
 /// The campaigns of a project are kept in one file, `.testwright/store.db`, in the current folder or in the
 /// nearest folder above that has one: their progress, their coverage, their failures, and the status of each
-/// failure. The file is an SQLite database. Nothing in it is ever run, so a file from a stranger is safe.
+/// failure. The file is an SQLite database. Nothing in it is ever run, so a file from someone else is safe.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -33,7 +33,9 @@ Examples:
   testwright campaign list               all campaigns, a line for each
   testwright campaign show               the latest one, with its failures
   testwright campaign export 3           the failing tests of campaign 3 as files
-  testwright campaign prune --keep 20    delete all but the last twenty"
+  testwright campaign prune --keep 20    delete all but the last twenty
+
+Exit status: 0 done, 2 could not do what was asked."
 )]
 pub(crate) struct CampaignCommand {
     #[command(subcommand)]

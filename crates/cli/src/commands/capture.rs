@@ -12,9 +12,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 use testwright_capture::store;
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 
 use crate::console::Console;
+use crate::project::current_folder;
 use crate::{CommandError, ExitStatus, quantity};
 
 /// Folder of recordings, relative to the folder of a project.
@@ -47,7 +48,7 @@ pub(crate) struct CaptureCommand {
     #[arg(long, short)]
     quiet: bool,
 
-    /// Program, and its arguments
+    /// Program, and its arguments; `-m MODULE` runs a module by the Python of this command
     #[arg(
         required = true,
         trailing_var_arg = true,
@@ -60,11 +61,10 @@ pub(crate) struct CaptureCommand {
 impl CaptureCommand {
     /// Runs the command.
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
-        let folder = std::env::current_dir()
-            .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
+        let folder = current_folder()?;
         let store = folder.join(STORE);
         std::fs::create_dir_all(&store).map_err(|error| {
-            let reason = crate::files::reason(&error);
+            let reason = describe_os_error(&error);
             let message = format!("cannot make the folder `{}`: {reason}", store.display());
             Error::new(message).with_help("record in a folder that you may write to")
         })?;
@@ -102,7 +102,7 @@ impl CaptureCommand {
             .env("TESTWRIGHT_CAPTURE", request.to_string())
             .status()
             .map_err(|error| {
-                let reason = crate::files::reason(&error);
+                let reason = describe_os_error(&error);
                 Error::new(format!("cannot run `{}`: {reason}", command[0]))
                     .with_help("name the program as you would without this command: `testwright capture -- python app.py`")
             })?;
@@ -136,8 +136,13 @@ impl CaptureCommand {
             console.warning(&message, Some(help));
             return Ok(());
         }
-        let loaded = store::load(store)
-            .map_err(|error| Error::new(format!("cannot read `{}`: {error}", store.display())))?;
+        let loaded = store::load(store).map_err(|error| {
+            Error::new(format!(
+                "cannot read `{}`: {}",
+                store.display(),
+                describe_os_error(&error)
+            ))
+        })?;
         let mut calls = 0;
         let mut is_new = false;
         for (number, path) in loaded.files.iter().enumerate() {
@@ -161,7 +166,7 @@ impl CaptureCommand {
             }
         }
         if !is_new {
-            let message = "nothing was recorded: the program is no Python program, or runs isolated from its environment";
+            let message = "nothing was recorded: the program is not a Python program, or runs isolated from its environment";
             console.warning(message, Some("name a Python program, without `-I` or `-E`"));
         } else if calls == 0 && !self.quiet {
             let scope = match self.scope.as_slice() {
@@ -173,7 +178,7 @@ impl CaptureCommand {
             console.warning(&message, Some(help));
         } else if !self.quiet {
             let words = format!("recorded {}", quantity::format_count(calls as u64, "call"));
-            console.err(format!("{words}; `testwright show` tells which"));
+            console.err(format!("{words}; `testwright show` lists them"));
         }
         Ok(())
     }

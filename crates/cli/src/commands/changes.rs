@@ -1,4 +1,4 @@
-//! `testwright changes`: changes of behaviour that generated tests notice.
+//! `testwright changes`: changes of behavior that generated tests notice.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,15 +6,16 @@ use std::path::PathBuf;
 use testwright_capture::inspect::{FileFilter, PythonProject};
 use testwright_capture::merge::{MarkedTest, find_marked_tests};
 use testwright_capture::validate::{PythonRunner, TestVerdict};
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 
 use super::generate::{default_style, executable, import_path};
 use crate::console::Console;
+use crate::project::current_folder;
 use crate::{CommandError, ExitStatus, quantity};
 
 /// Run the generated tests, and show what the program does differently now
 ///
-/// Each generated test that fails is a change of behaviour. If the change is intended, record the program again
+/// Each generated test that fails is a change of behavior. If the change is intended, record the program again
 /// and accept it with `testwright generate --force`. If it is not, it is a bug. If it does not matter, delete
 /// the test.
 #[derive(clap::Args)]
@@ -36,9 +37,7 @@ pub(crate) struct ChangesCommand {
 impl ChangesCommand {
     /// Runs the command.
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
-        let root = std::env::current_dir()
-            .and_then(fs::canonicalize)
-            .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
+        let root = current_folder()?;
         let project = PythonProject::read(&root, &FileFilter::default());
         let files = generated_tests(&project)?;
         let executable = executable(self.python.as_ref());
@@ -50,9 +49,12 @@ impl ChangesCommand {
         };
         console.status(|| "running generated tests …".to_owned());
         let paths = files.iter().map(|(path, _)| root.join(path)).collect();
-        let verdicts = runner
-            .run_in_place(&root, paths)
-            .map_err(|error| Error::new(format!("the tests cannot be run: {}", error.0)))?;
+        let verdicts = runner.run_in_place(&root, paths).map_err(|error| {
+            Error::new(format!(
+                "the tests cannot be run: {}",
+                describe_os_error(&error.0)
+            ))
+        })?;
         console.clear_status();
         let (mut same, mut changed) = (0, 0);
         for (path, tests) in &files {

@@ -19,7 +19,9 @@ use crate::{CommandError, ExitStatus, quantity, report};
     after_help = "\
 Examples:
   testwright check stack.tstl
-  testwright check harnesses/*.tstl"
+  testwright check harnesses/*.tstl
+
+Exit status: 0 all harnesses can be used (there may be warnings), 2 one has errors, or cannot be read."
 )]
 pub(crate) struct CheckCommand {
     /// Harnesses to check

@@ -16,7 +16,9 @@ use crate::{CommandError, ExitStatus};
     after_help = "\
 Examples:
   testwright compile stack.tstl                      writes sut.py
-  testwright compile stack.tstl --out stack_sut.py"
+  testwright compile stack.tstl --out stack_sut.py
+
+Exit status: 0 written, 2 could not do what was asked."
 )]
 pub(crate) struct CompileCommand {
     /// Harness to compile
@@ -58,7 +60,7 @@ impl CompileCommand {
             settings: CompiledSettings {
                 coverage: !self.no_coverage,
                 reset_modules: !self.no_reset,
-                replay: self.replay,
+                backtrack_by_replay: self.replay,
                 ..CompiledSettings::default()
             },
         };

@@ -22,7 +22,9 @@ Examples:
   testwright cover app.py --port 80                            options after the program are its own
   testwright cover -m pytest -q                                the local modules that the tests reach
   testwright cover --source heapq --source tools/ app.py       these and no others
-  testwright cover --coverage-report html --coverage-report lcov:out.info app.py"
+  testwright cover --coverage-report html --coverage-report lcov:out.info app.py
+
+Exit status: that of the program; 2 could not do what was asked."
 )]
 pub(crate) struct CoverCommand {
     /// PROGRAM is a module, not a file

@@ -19,7 +19,9 @@ use crate::{CommandError, ExitStatus, load, quantity, report};
 Examples:
   testwright expand stack.tstl                    the templates, with their line and number of actions
   testwright expand stack.tstl --count            the number of actions
-  testwright expand stack.tstl --actions | head   the texts of the first ten actions"
+  testwright expand stack.tstl --actions | head   the texts of the first ten actions
+
+Exit status: 0 expanded, 2 could not do what was asked."
 )]
 pub(crate) struct ExpandCommand {
     /// Harness to expand
@@ -49,7 +51,7 @@ struct ExpandFormat {
 impl ExpandCommand {
     /// Runs the command.
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
-        let harness = load::harness_to_inspect(console, &self.file)?;
+        let (harness, is_sound) = load::harness_to_inspect(console, &self.file)?;
         let catalog = &harness.catalog;
         if self.form.count {
             print_count(console, &harness);
@@ -58,7 +60,11 @@ impl ExpandCommand {
         } else {
             print_templates(console, catalog);
         }
-        Ok(ExitStatus::NothingFound)
+        Ok(if is_sound {
+            ExitStatus::NothingFound
+        } else {
+            ExitStatus::Error
+        })
     }
 }
 
@@ -91,7 +97,7 @@ fn print_templates(console: &mut Console<'_>, catalog: &Catalog) {
 }
 
 /// Returns the text of a template, with its holes as they are written in a harness.
-fn template_text(catalog: &Catalog, template: &Template) -> String {
+pub(crate) fn template_text(catalog: &Catalog, template: &Template) -> String {
     let pieces: String = template
         .pieces
         .iter()

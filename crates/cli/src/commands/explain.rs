@@ -12,6 +12,7 @@ use testwright_readable::render::{self, render};
 use crate::console::Console;
 use crate::explanation::{explain_file, split_name, vocabulary};
 use crate::files::{TextFile, UserPath};
+use crate::quantity::parse_from_zero;
 use crate::{CommandError, ExitStatus};
 
 /// Explain models, machines and harnesses in plain English
@@ -55,7 +56,7 @@ pub(crate) struct ExplainCommand {
     brief: bool,
 
     /// Maximum number of outcomes that are explained for an action
-    #[arg(long, value_name = "N", default_value_t = Limits::default().outcomes)]
+    #[arg(long, value_name = "N", default_value_t = Limits::default().outcomes, allow_negative_numbers = true, value_parser = parse_from_zero::<usize>)]
     max_outcomes: usize,
 
     #[command(flatten)]
@@ -75,11 +76,11 @@ struct AlternativeOutput {
     unmatched: bool,
 
     /// Folder to write each explanation to, as NAME.explanation.md
-    #[arg(long, alias = "write", value_name = "DIR")]
+    #[arg(long, alias = "write", value_name = "FOLDER")]
     out: Option<PathBuf>,
 
     /// Folder with explanations to compare with; exit status 1 if they differ
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FOLDER")]
     check: Option<PathBuf>,
 }
 

@@ -13,19 +13,23 @@ use testwright_core::explore::{
     BacktrackChoice, Backtracking, ExploreOptions, ExploredExtent, Explorer, FailurePolicy,
     SearchOrder, StopReason,
 };
-use testwright_core::{Equivalence, Error, Failure, System, Test};
+use testwright_core::generate::UntakenTemplates;
+use testwright_core::verdict::Verdict;
+use testwright_core::{Equivalence, Error, Failure, FailureKind, System, Test};
 use testwright_python::{OutputMode, PythonSystem};
 
 use super::SystemArguments;
-use super::run::parse_at_least_one;
+use super::run::{NO_FIRST_ACTION_HELP, parse_at_least_one};
 use crate::console::Console;
 use crate::files::OutputFolder;
 use crate::guard::{report_crash, run_guarded};
 use crate::pictures::PictureArguments;
+use crate::quantity::parse_from_zero;
 use crate::source::is_model;
-use crate::{CommandError, ExitStatus, duration, load, report, size};
+use crate::{CommandError, ExitStatus, duration, load, report, size, verdict_text};
 
 mod findings;
+mod formula_check;
 mod formula_result;
 mod graph_file;
 mod helpers;
@@ -34,6 +38,7 @@ mod json;
 mod model_report;
 mod models;
 mod queries;
+mod unused_parts;
 mod verdict;
 mod watcher;
 
@@ -48,7 +53,7 @@ use watcher::{EarlyStop, ExplorationMonitor};
 /// failure: in no state at all, or in no test up to a length. It also looks for states (`--goal`) and checks
 /// temporal properties (`--formula`). States are compared by the values in the slots.
 ///
-/// EXPR is a Python expression. It uses slots by their names in tests (`jug0`), and all names that the
+/// EXPR is a Python expression. It uses slots by their names in tests (`jugs0`), and all names that the
 /// harness can use. If it raises while a slot that it names is empty, it counts as false.
 ///
 /// Tests are written to `testwright-out/NAME/`: failure-1.test and so on, goal.test, lasso.test.
@@ -60,13 +65,14 @@ use watcher::{EarlyStop, ExplorationMonitor};
 Examples:
   testwright explore jugs.tstl                              all states, until one is wrong
   testwright explore stack.tstl --small-scope 4             all tests of up to four steps
-  testwright explore jugs.tstl --goal 'jug0.litres == 4'    the shortest test that gets there
-  testwright explore jugs.tstl --goal 'jug0.litres == 4' --without empty
+  testwright explore jugs.tstl --goal \"jugs0.litres['large'] == 4\"
+                                                            the shortest test that gets there
+  testwright explore jugs.tstl --goal \"jugs0.litres['large'] == 4\" --without empty
                                                             is there one that empties no jug?
   testwright explore lock.tstl --formula 'always ({lock0.wanted} implies eventually {lock0.held})'
 
-Exit status: 0 nothing is wrong (also if a goal is not reached: see the text or `--json`),
-1 a failure was found or the formula is violated, 2 could not do what was asked."
+Exit status: 0 nothing wrong was found (see the text or `--json` for what was covered, and for the goal),
+1 a failure was found or the formula is violated, 2 could not do what was asked, or nothing could be done."
 )]
 pub(crate) struct ExploreCommand {
     /// Harness, or a model
@@ -78,11 +84,11 @@ pub(crate) struct ExploreCommand {
     more: Vec<String>,
 
     /// For models: number of transitions after which to stop [default: no limit]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_from_zero::<usize>)]
     max: Option<usize>,
 
     /// For models: number of processes; the result is the same [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_from_zero::<usize>)]
     jobs: Option<usize>,
 
     /// For models: use only actions of this name; repeatable
@@ -139,8 +145,8 @@ pub(crate) struct ExploreCommand {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_at_least_one::<u64>)]
     most_states: Option<u64>,
 
-    /// Memory limit for remembered states, such as 500MB [default: no limit]
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size::parse)]
+    /// Memory limit for remembered states, such as 500MB [default: no limit; for models 2GB]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size::parse_limit::<{ 1 << 10 }>)]
     memory: Option<usize>,
 
     /// Time to explore: 30s, 2m, 1h [default: no limit]
@@ -152,11 +158,11 @@ pub(crate) struct ExploreCommand {
     going_back: Option<BacktrackName>,
 
     /// Continue after a failure, and collect one test for each kind
-    #[arg(long)]
-    all: bool,
+    #[arg(long, visible_alias = "all")]
+    keep_going: bool,
 
     /// Folder to write tests to [default: testwright-out/NAME]; for models: `.py` or `.json` file to write
-    #[arg(long, value_name = "DIR|FILE")]
+    #[arg(long, value_name = "FOLDER|FILE")]
     out: Option<PathBuf>,
 
     /// Print the result as one JSON object, and nothing else on standard output
@@ -204,6 +210,8 @@ struct ExplorationOutcome {
     depth: usize,
     /// Part of the system that was covered.
     reach: ExploredExtent,
+    /// Evidence for what is said about all states.
+    verdict: Verdict,
     /// One test for each distinct failure.
     failures: Vec<(Test, Failure)>,
     /// Number of transitions that fail, including repeated failures.
@@ -229,12 +237,16 @@ fn handle_crash(
     note: &str,
     failure: &Failure,
 ) -> Result<ExitStatus, CommandError> {
-    report_crash(console, note, failure)?;
-    Err(Error::new(
-        "the code under test ended the process, so nothing is known of the other states",
+    let status = report_crash(console, note, failure)?;
+    if failure.kind == FailureKind::Hang {
+        console.err("`testwright run` finds the few steps that lead there");
+        return Ok(status);
+    }
+    Err(
+        Error::new("the code under test ended the process, so the other states were not explored")
+            .with_help("`testwright run` survives this, and finds the few steps that lead there")
+            .into(),
     )
-    .with_help("`testwright run` survives that, and finds the few steps that lead there")
-    .into())
 }
 
 impl ExploreCommand {
@@ -250,13 +262,18 @@ impl ExploreCommand {
         let options = self.system.options(OutputMode::Drop);
         let formula = queries::parse_formula(console, self.formula.as_deref())?;
         let (file, harness) = load::harness(console, &self.harness)?;
-        run_guarded(console, None, handle_crash, |console, note| {
-            load::with_system(console, &file, harness, &options, |console, system| {
-                note.write("While states were visited");
-                let writer = FindingsWriter::new(&self, findings, answers);
-                self.explore(console, system, formula, writer)
-            })
-        })
+        run_guarded(
+            console,
+            Some(self.system.step_timeout),
+            handle_crash,
+            |console, note| {
+                load::with_system(console, &file, harness, &options, |console, system| {
+                    note.write("While states were visited");
+                    let writer = FindingsWriter::new(&self, findings, answers);
+                    self.explore(console, system, formula, writer)
+                })
+            },
+        )
     }
 
     /// Fails if options contradict each other, or are meant for models.
@@ -344,7 +361,7 @@ impl ExploreCommand {
             depth: self.depth.or(self.small_scope).map(|steps| steps as usize),
             check: !self.system.no_check,
             // A failure must not end the search for a goal, or the check of a formula.
-            failures: if self.all || has_query {
+            failures: if self.keep_going || has_query {
                 FailurePolicy::Distinct
             } else {
                 FailurePolicy::First
@@ -399,7 +416,30 @@ impl ExploreCommand {
         }
         match error {
             Some(error) => Err(self.with_advice(error).into()),
-            None => Ok(exit_status(&outcome, &saved)),
+            None => self.exit_status(&outcome, &saved),
+        }
+    }
+
+    /// Returns the exit status. Fails if nothing was explored and nothing was found.
+    fn exit_status(
+        &self,
+        outcome: &ExplorationOutcome,
+        saved: &SavedFindings,
+    ) -> Result<ExitStatus, CommandError> {
+        let violated = matches!(outcome.answer, Some(FormulaVerdict::Violated(_)));
+        if saved.has_unwritten {
+            Ok(ExitStatus::Error)
+        } else if violated || !outcome.failures.is_empty() {
+            Ok(ExitStatus::FailureFound)
+        } else if outcome.is_empty() && outcome.goal.is_none() {
+            let help = match self.without {
+                Some(_) => "`--without` leaves out all that could be done there",
+                None => NO_FIRST_ACTION_HELP,
+            };
+            let message = "no action can be taken at the start, so nothing was explored";
+            Err(Error::new(message).with_help(help).into())
+        } else {
+            Ok(ExitStatus::NothingFound)
         }
     }
 
@@ -440,7 +480,8 @@ impl ExploreCommand {
             backtracking: Some(going_back.method),
             ..self.plan()
         };
-        let mut monitor = ExplorationMonitor::new(self, console, queries, writer, interrupt_report);
+        let reported = (interrupt_report, UntakenTemplates::new(system.actions()));
+        let mut monitor = ExplorationMonitor::new(self, console, queries, writer, reported);
         let started = Instant::now();
         let mut explorer = Explorer::new(system).with_snapshots().with_fingerprints();
         let explored = match formula {
@@ -457,9 +498,16 @@ impl ExploreCommand {
             .stop
             .or(asked_to_stop.then_some(EarlyStop::Interrupted));
         let error = monitor.error.take();
+        let untaken = std::mem::take(&mut monitor.untaken);
         match explored {
             Ok((found, answer)) => {
+                let mut verdict = verdict::judge(self, &found, (stop, answer.as_ref()), system);
+                // A formula is judged without looking at lines.
+                if verdict.is_complete() && answer.is_none() && self.without.is_none() {
+                    verdict.add_caveats(verdict_text::never_taken(system.actions(), &untaken));
+                }
                 let outcome = ExplorationOutcome {
+                    verdict,
                     states: found.states,
                     transitions: found.transitions,
                     steps: found.steps,
@@ -486,6 +534,7 @@ impl ExploreCommand {
                     StopReason::Stopped
                 };
                 let outcome = ExplorationOutcome {
+                    verdict: Verdict::new(verdict::stopped_extent(stop, None)),
                     states: progress.states,
                     transitions: progress.transitions,
                     steps: progress.steps,
@@ -535,11 +584,11 @@ impl ExploreCommand {
             OrderName::Best => "best first",
         };
         let scope = match (self.small_scope, self.depth) {
-            (Some(steps), _) => format!("all tests up to {}", verdict::steps_text(steps as usize)),
+            (Some(steps), _) => format!("tests of up to {}", verdict::steps_text(steps as usize)),
             (_, Some(steps)) => {
-                format!("all states within {}", verdict::steps_text(steps as usize))
+                format!("states within {}", verdict::steps_text(steps as usize))
             }
-            _ => "all states".to_owned(),
+            _ => "each state once".to_owned(),
         };
         console.out(format_args!(
             "{}: {}; {scope}, {order}",
@@ -552,17 +601,5 @@ impl ExploreCommand {
         };
         console.out(format_args!("Going back by {by}: {}", back.reason));
         console.flush();
-    }
-}
-
-/// Returns the exit status for an outcome.
-fn exit_status(outcome: &ExplorationOutcome, saved: &SavedFindings) -> ExitStatus {
-    let violated = matches!(outcome.answer, Some(FormulaVerdict::Violated(_)));
-    if saved.has_unwritten {
-        ExitStatus::Error
-    } else if violated || !outcome.failures.is_empty() {
-        ExitStatus::FailureFound
-    } else {
-        ExitStatus::NothingFound
     }
 }

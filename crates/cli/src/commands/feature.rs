@@ -21,10 +21,9 @@ use testwright_readable::property::{
 use testwright_readable::steps::{self, FeatureRunner};
 
 use super::run::{parse_at_least_one, parse_seed};
-use super::{StepperArgument, SystemArguments};
 use crate::console::Console;
 use crate::files::{TextFile, UserPath};
-use crate::test_source::HarnessArgument;
+use crate::test_source::TestSetup;
 use crate::{CommandError, ExitStatus, duration, explanation};
 
 mod example_finder;
@@ -72,7 +71,7 @@ pub(crate) struct FeatureCommand {
     properties: Vec<String>,
 
     /// Folder to write to [default: beside each module]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 
     /// Also write step definitions
@@ -136,13 +135,7 @@ pub(crate) struct FeatureCommand {
     case_from: Option<PathBuf>,
 
     #[command(flatten)]
-    harness: HarnessArgument,
-
-    #[command(flatten)]
-    stepper: StepperArgument,
-
-    #[command(flatten)]
-    system: SystemArguments,
+    setup: TestSetup,
 }
 
 /// Values of `--steps`: runners of features.
@@ -294,7 +287,7 @@ impl FeatureCommand {
 
     /// Returns what performs the steps of a suite.
     fn actor(&self, module: &PropertyModule, location: &ModuleLocation) -> Actor {
-        match (self.stepper.name(), self.harness.is_given()) {
+        match (self.setup.stepper.name(), self.setup.names_harness()) {
             (Some(_), true) => Actor::Compared,
             (Some(_), false) => Actor::Stepper,
             (None, true) => Actor::Models,

@@ -10,12 +10,11 @@ use testwright_core::shrink::{
 use testwright_core::{Error, Step, Test};
 use testwright_python::OutputMode;
 
-use super::SystemArguments;
 use super::replay::UntilInterrupted;
 use crate::console::Console;
 use crate::files::TextFile;
 use crate::target::Target;
-use crate::test_source::HarnessArgument;
+use crate::test_source::TestSetup;
 use crate::throttle::Throttle;
 use crate::{CommandError, ExitStatus, duration, quantity, report};
 
@@ -23,7 +22,7 @@ use crate::{CommandError, ExitStatus, duration, quantity, report};
 ///
 /// Shows for each step which other actions could take its place, and whether a fresh value would do. Also
 /// shows which steps can swap places, and which can be in any order. Conclusions from samples are marked as
-/// probable. Reduce the test first, or better, normalise it.
+/// probable. Reduce the test first, or better, normalize it.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -38,9 +37,6 @@ pub(crate) struct GeneralizeCommand {
     /// Saved test that fails
     test: PathBuf,
 
-    #[command(flatten)]
-    harness: HarnessArgument,
-
     /// Spend more time to find other values
     #[arg(long)]
     thorough: bool,
@@ -50,31 +46,31 @@ pub(crate) struct GeneralizeCommand {
     no_fresh: bool,
 
     #[command(flatten)]
-    system: SystemArguments,
+    setup: TestSetup,
 }
 
 impl GeneralizeCommand {
     /// Runs the command.
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
-        let source = self.harness.find_source(std::slice::from_ref(&self.test))?;
-        let options = self.system.options_for(&source, OutputMode::Drop)?;
+    pub(crate) fn run(mut self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let source = self.setup.restore(std::slice::from_ref(&self.test))?;
+        let options = self.setup.options(&source, OutputMode::Drop)?;
         let saved = TextFile::read(&self.test)?;
         let work = |console: &mut Console<'_>, system: &mut dyn Target, test: Test| {
             self.generalize(console, system, &test)
         };
         source
             .read(console)?
-            .with_test(console, saved, &options, &self.system, work)
+            .with_test(console, saved, &options, &self.setup.system, work)
     }
 
-    /// Generalises a failing test, and prints the result.
+    /// Generalizes a failing test, and prints the result.
     fn generalize(
         &self,
         console: &mut Console<'_>,
         system: &mut dyn Target,
         test: &Test,
     ) -> Result<ExitStatus, CommandError> {
-        let check = !self.system.no_check;
+        let check = self.setup.check();
         let trace = replay(
             system,
             test,
@@ -86,7 +82,7 @@ impl GeneralizeCommand {
         }
         let Some(failure) = trace.failure().cloned() else {
             let message = format!("the test `{}` does not fail", self.test.display());
-            let error = Error::new(message).with_help("only a failing test can be generalised");
+            let error = Error::new(message).with_help("only a failing test can be generalized");
             return Err(error.into());
         };
         let started = Instant::now();
@@ -95,7 +91,7 @@ impl GeneralizeCommand {
             let Some(now) = throttle.poll() else {
                 return true;
             };
-            console.status(|| format!("generalising, {}", duration::show(now - started)));
+            console.status(|| format!("generalizing, {}", duration::show(now - started)));
             !testwright_python::is_interrupted()
         };
         let mut goal = SameFailure(failure.clone());

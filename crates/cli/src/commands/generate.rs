@@ -14,10 +14,11 @@ use testwright_capture::inspect::{FileFilter, ProjectModule, PythonProject};
 use testwright_capture::validate::PythonRunner;
 use testwright_capture::write::TestFramework;
 use testwright_capture::{ProgramRun, Recording, store};
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 
 use super::capture::store_folder;
 use crate::console::Console;
+use crate::project::current_folder;
 use crate::{CommandError, ExitStatus};
 use files::PlannedFiles;
 pub(super) use files::write_error;
@@ -82,9 +83,7 @@ enum StyleChoice {
 impl GenerateCommand {
     /// Runs the command.
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
-        let root = std::env::current_dir()
-            .and_then(std::fs::canonicalize)
-            .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
+        let root = current_folder()?;
         let recording = with_canonical_clock(load_recording(console)?);
         let mut project = PythonProject::read(&root, &FileFilter::default());
         let units = recording.units.iter();
@@ -124,8 +123,12 @@ impl GenerateCommand {
             style,
             existing_ids: existing_tests(&project)?,
         };
-        let generated = generate(&recording, &project, &options, &runner)
-            .map_err(|error| Error::new(format!("the tests cannot be run: {}", error.0)))?;
+        let generated = generate(&recording, &project, &options, &runner).map_err(|error| {
+            Error::new(format!(
+                "the tests cannot be run: {}",
+                describe_os_error(&error.0)
+            ))
+        })?;
         console.clear_status();
         self.finish(console, &project, style, &generated)
     }
@@ -250,8 +253,12 @@ pub(super) fn default_style(executable: &Path) -> Result<TestFramework, Error> {
         .stderr(Stdio::null())
         .status()
         .map_err(|error| {
-            Error::new(format!("cannot run `{}`: {error}", executable.display()))
-                .with_help("name the interpreter of the project with `--python`")
+            Error::new(format!(
+                "cannot run `{}`: {}",
+                executable.display(),
+                describe_os_error(&error)
+            ))
+            .with_help("name the interpreter of the project with `--python`")
         })?
         .success();
     Ok(if has_pytest {
@@ -264,8 +271,13 @@ pub(super) fn default_style(executable: &Path) -> Result<TestFramework, Error> {
 /// Loads the recordings of the current folder. Fails if there are none.
 fn load_recording(console: &mut Console<'_>) -> Result<Recording, Error> {
     let folder = store_folder();
-    let loaded = store::load(&folder)
-        .map_err(|error| Error::new(format!("cannot read `{}`: {error}", folder.display())))?;
+    let loaded = store::load(&folder).map_err(|error| {
+        Error::new(format!(
+            "cannot read `{}`: {}",
+            folder.display(),
+            describe_os_error(&error)
+        ))
+    })?;
     for (path, reason) in &loaded.ignored {
         console.warning(&format!("`{}` is left out: {reason}", path.display()), None);
     }

@@ -4,10 +4,10 @@ use testwright_core::Error;
 use testwright_model::{Filter, GraphLimits, explore};
 use testwright_python::FsmDrawing;
 
-use super::SystemArguments;
 use crate::console::Console;
 use crate::pictures::{self, PictureArguments};
-use crate::test_source::HarnessArgument;
+use crate::quantity::parse_from_zero;
+use crate::test_source::TestSetup;
 use crate::{CommandError, ExitStatus, models};
 
 mod path;
@@ -34,21 +34,18 @@ pub(crate) struct GraphCommand {
     models: Vec<String>,
 
     /// For models: maximum number of transitions to record
-    #[arg(long, value_name = "N", default_value_t = 500)]
+    #[arg(long, value_name = "N", default_value_t = 500, allow_negative_numbers = true, value_parser = parse_from_zero::<usize>)]
     max: usize,
 
     /// For a test: seed that selects which other actions are drawn
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = parse_from_zero::<u64>)]
     seed: u64,
-
-    #[command(flatten)]
-    harness: HarnessArgument,
 
     #[command(flatten)]
     pictures: PictureArguments,
 
     #[command(flatten)]
-    system: SystemArguments,
+    setup: TestSetup,
 }
 
 impl GraphCommand {
@@ -84,6 +81,7 @@ impl GraphCommand {
             &self.models,
             &Filter::default(),
             |console, models| {
+                models.product.try_observables();
                 let explored = explore(&mut models.product, &limits, &mut |_| {
                     !testwright_python::is_stop_requested()
                 });

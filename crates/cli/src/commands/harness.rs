@@ -89,7 +89,7 @@ impl HarnessCommand {
             let before = std::fs::read(&path).ok();
             if before.is_some() && !self.force {
                 let error = Error::new(format!(
-                    "`{}` is there already; nothing was written",
+                    "`{}` already exists; nothing was written",
                     path.display()
                 ));
                 return Err(error
@@ -133,9 +133,9 @@ fn print_summary(console: &mut Console<'_>, path: &Path, drafted: &Draft) {
     }
     console.out(line);
     match summary.calls {
-        0 => console.out("nothing was recorded of it: `testwright capture -- python PROGRAM` first would make it better"),
+        0 => console.out("no calls were recorded; for a better draft run `testwright capture -- python PROGRAM` first"),
         _ => console.out(format!(
-            "{} recorded, {} told again in {}, {} not",
+            "{} recorded, {} repeated in {}, {} not repeated",
             count(summary.calls, "call"),
             summary.replayed_calls,
             count(drafted.tests.len(), "saved test"),

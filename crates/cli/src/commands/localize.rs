@@ -13,13 +13,12 @@ use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::{Error, TargetId, Test};
 use testwright_python::{MeasuredCode, Options, OutputMode};
 
-use super::SystemArguments;
 use super::run::{draw_seed, parse_at_least_one, parse_seed};
 use crate::console::{Console, TextStyle};
 use crate::coverage::FirstStepWatcher;
 use crate::load::{self, SavedSuite};
 use crate::target::{Target, TargetDescription};
-use crate::test_source::HarnessArgument;
+use crate::test_source::TestSetup;
 use crate::{CommandError, ExitStatus, quantity};
 
 /// Rank the branches that failing tests reach and passing tests do not
@@ -45,9 +44,6 @@ pub(crate) struct LocalizeCommand {
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
 
-    #[command(flatten)]
-    harness: HarnessArgument,
-
     /// Formula of the score
     #[arg(long, value_name = "NAME", value_enum, default_value = "ochiai")]
     formula: FormulaName,
@@ -63,7 +59,7 @@ pub(crate) struct LocalizeCommand {
     top: u32,
 
     /// Number of passing tests to make [default: none if a given test passes, else 100]
-    #[arg(long = "tests", value_name = "N", allow_negative_numbers = true, value_parser = parse_number)]
+    #[arg(long = "tests", value_name = "N", allow_negative_numbers = true, value_parser = quantity::parse_from_zero::<u64>)]
     made: Option<u64>,
 
     /// Seed of the random tests: the same seed makes the same tests [default: drawn, and shown]
@@ -85,7 +81,7 @@ pub(crate) struct LocalizeCommand {
     json: bool,
 
     #[command(flatten)]
-    system: SystemArguments,
+    setup: TestSetup,
 }
 
 /// Values of `--formula`.
@@ -118,16 +114,16 @@ impl LocalizeCommand {
     const DEFAULT_TESTS: u64 = 100;
 
     /// Runs the command.
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+    pub(crate) fn run(mut self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let files = load::test_files(&self.tests)?;
         let root = std::env::current_dir().unwrap_or_default();
-        let source = self.harness.find_source(&self.tests)?;
+        let source = self.setup.restore(&self.tests)?;
         let options = Options {
             measured: MeasuredCode::Modules,
-            ..self.system.options_for(&source, OutputMode::Drop)?
+            ..self.setup.options(&source, OutputMode::Drop)?
         };
         let ready = source.read(console)?;
-        ready.with_target(console, &options, &self.system, |console, system| {
+        ready.with_target(console, &options, &self.setup.system, |console, system| {
             let suite = SavedSuite::read(console, system, files)?;
             let mut evidence = CoverageEvidence::default();
             let given = suite.tests.iter().map(|(_, test)| test);
@@ -185,7 +181,7 @@ impl LocalizeCommand {
         evidence: &mut CoverageEvidence,
     ) -> Result<(), CommandError> {
         let options = ReplayOptions {
-            check: !self.system.no_check,
+            check: self.setup.check(),
         };
         let all = quantity::format_count(tests.len() as u64, "test");
         for (number, test) in tests.enumerate() {
@@ -223,7 +219,7 @@ impl LocalizeCommand {
             seed,
             tests: Some(number),
             length: self.length as usize,
-            check: !self.system.no_check,
+            check: self.setup.check(),
         };
         let mut passing = PassingTests::default();
         search(system, &plan, &mut passing)?;
@@ -239,12 +235,6 @@ impl LocalizeCommand {
 fn no_fault() -> Error {
     Error::new("none of the tests fails, so there is no fault to look for")
         .with_help("`testwright run` finds and saves tests that fail")
-}
-
-/// Parses a whole number.
-fn parse_number(text: &str) -> Result<u64, String> {
-    text.parse()
-        .map_err(|_| "must be a whole number from 0".to_owned())
 }
 
 /// Coverage of failing and passing tests.

@@ -6,11 +6,10 @@ use testwright_core::generate::MarkovModel;
 use testwright_core::{ActionClasses, Error};
 use testwright_python::OutputMode;
 
-use super::SystemArguments;
 use crate::console::Console;
 use crate::files::Destination;
 use crate::load::{self, SavedSuite};
-use crate::test_source::HarnessArgument;
+use crate::test_source::TestSetup;
 use crate::{CommandError, ExitStatus, quantity};
 
 /// Learn which lines of the harness follow which in saved tests
@@ -33,9 +32,6 @@ pub(crate) struct MarkovCommand {
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
 
-    #[command(flatten)]
-    harness: HarnessArgument,
-
     /// Number of earlier steps that a line may depend on
     #[arg(
         long,
@@ -57,14 +53,14 @@ pub(crate) struct MarkovCommand {
     out: PathBuf,
 
     #[command(flatten)]
-    system: SystemArguments,
+    setup: TestSetup,
 }
 
 impl MarkovCommand {
     /// Runs the command.
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+    pub(crate) fn run(mut self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let files = load::test_files(&self.tests)?;
-        let source = self.harness.find_source(&self.tests)?;
+        let source = self.setup.restore(&self.tests)?;
         let own = source.files();
         let destination = {
             let tests = files.iter().map(|file| (&*file.path, "one of the tests"));
@@ -72,9 +68,9 @@ impl MarkovCommand {
             to_keep.extend(own.iter().map(|file| (&**file, "the harness")));
             Destination::prepare(&self.out, &to_keep)?
         };
-        let options = self.system.options_for(&source, OutputMode::Drop)?;
+        let options = self.setup.options(&source, OutputMode::Drop)?;
         let ready = source.read(console)?;
-        ready.with_target(console, &options, &self.system, |console, system| {
+        ready.with_target(console, &options, &self.setup.system, |console, system| {
             let suite = SavedSuite::read(console, system, files)?;
             let tests = suite.tests.iter().map(|(_, test)| test);
             let catalog = system.actions();

@@ -23,7 +23,9 @@ use crate::{CommandError, ExitStatus, quantity};
 Examples:
   testwright measure plates.py tree.tstl
   testwright measure tree.tstl --names words.idioms
-  testwright measure features/*.feature --check       exit status 1 if a target is not reached"
+  testwright measure features/*.feature --check       exit status 1 if a target is not reached
+
+Exit status: 0 measured, 1 a target of `--check` is not reached, 2 could not do what was asked."
 )]
 pub(crate) struct MeasureCommand {
     /// Models, harnesses, features and other texts

@@ -20,7 +20,10 @@ mod test;
 /// Several models are composed: actions that several of them have happen in all of them together.
 /// `testwright explore MODEL...` visits all their states.
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Exit status: 0 nothing found, 1 a failure or a problem was found, 2 could not do what was asked."
+)]
 pub(crate) struct ModelCommand {
     #[command(subcommand)]
     command: ModelSubcommand,
@@ -62,11 +65,19 @@ struct ModelArguments {
 }
 
 impl ModelArguments {
+    /// Returns the options that choose actions, as they were typed.
+    fn options_text(&self) -> String {
+        let include = self.action.iter().map(|name| format!(" --action {name}"));
+        let exclude = self.exclude.iter().map(|name| format!(" --exclude {name}"));
+        include.chain(exclude).collect()
+    }
+
     /// Returns the filter for actions.
     fn filter(&self) -> Filter {
         Filter {
             include: self.action.clone(),
             exclude: self.exclude.clone(),
+            ignores_unknown: false,
         }
     }
 }

@@ -13,13 +13,15 @@ use testwright_capture::mutate::run::{
     MutantId, MutantVerdict, MutatedFile, MutationSetup, TestMeasurements, measure, run,
 };
 use testwright_capture::write::{HELPERS_MODULE, TestFramework};
-use testwright_core::{Error, Random};
+use testwright_core::{Error, Random, describe_os_error};
 
 use super::changes::generated_tests;
 use super::generate::{default_style, executable, import_path, named_modules};
 use super::run::interrupt::Interrupt;
 use crate::console::Console;
 use crate::files::{TextFile, UserPath};
+use crate::project::current_folder;
+use crate::quantity::{parse_from_zero, parse_nonzero};
 use crate::{CommandError, ExitStatus, quantity};
 use report::MutationReport;
 
@@ -54,11 +56,11 @@ pub(crate) struct MutateCommand {
     tests: Option<PathBuf>,
 
     /// Number of mutants to try, chosen at random [default: all, but not more than 1,000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_nonzero)]
     sample: Option<NonZero<usize>>,
 
     /// Seed that selects the mutants
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = parse_from_zero::<u64>)]
     seed: u64,
 
     /// Also count mutants on lines that no test reaches as survivors
@@ -66,7 +68,7 @@ pub(crate) struct MutateCommand {
     all_lines: bool,
 
     /// Number of processes [default: one for each core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_nonzero)]
     jobs: Option<NonZero<usize>>,
 
     /// Python interpreter that runs the tests [default: the one that runs this command]
@@ -83,9 +85,7 @@ impl MutateCommand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let interrupt = Interrupt::listen();
         let is_stopped = &*interrupt.is_requested;
-        let root = std::env::current_dir()
-            .and_then(fs::canonicalize)
-            .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
+        let root = current_folder()?;
         let project = PythonProject::read(&root, &FileFilter::default());
         let modules = self.modules(console, &project)?;
         let setting = self.setting(&project)?;
@@ -99,7 +99,7 @@ impl MutateCommand {
                 )
             });
         })
-        .map_err(|error| self.with_advice(&setting, &error.0))?
+        .map_err(|error| self.with_advice(&setting, &describe_os_error(&error.0)))?
         .ok_or(CommandError::Interrupted)?;
         let chosen = self.choose(&files, &measured);
         let jobs = self.jobs.map_or_else(
@@ -121,7 +121,12 @@ impl MutateCommand {
                 console.status(|| format!("{done} of {total} mutants, {survivors} survived …"));
             },
         )
-        .map_err(|error| Error::new(format!("the tests cannot be run: {}", error.0)))?;
+        .map_err(|error| {
+            Error::new(format!(
+                "the tests cannot be run: {}",
+                describe_os_error(&error.0)
+            ))
+        })?;
         if is_stopped.load(Ordering::Relaxed) {
             return Err(CommandError::Interrupted);
         }
@@ -155,7 +160,7 @@ impl MutateCommand {
             report.print(console, self.sample.is_some());
         }
         if let Some(path) = self.json.as_deref().filter(|_| !is_alone) {
-            UserPath::new(path)?.write(&(report.json() + "\n"))?;
+            UserPath::of_output(path)?.write(&(report.json() + "\n"))?;
         }
         Ok(match report.survivors().next() {
             None => ExitStatus::NothingFound,
@@ -238,7 +243,7 @@ impl MutateCommand {
                 setting.python.display()
             )),
             TestFramework::Pytest if self.tests.is_some() => error.with_help(
-                "mutants are told from the program by tests that pass; tests may neither write outside of temporary folders nor start processes, and plugins of pytest are left out",
+                "mutants are found by tests that pass; tests may neither write outside of temporary folders nor start processes, and plugins of pytest are left out",
             ),
             TestFramework::Pytest => error.with_help("`testwright changes` tells what has changed since the tests were written"),
         }
@@ -278,8 +283,12 @@ fn is_test_helper(module: &ProjectModule) -> bool {
 /// Returns the test files at a path.
 fn test_files(project: &PythonProject, path: &Path) -> Result<Vec<PathBuf>, Error> {
     let shown = path.display();
-    let absolute = fs::canonicalize(path)
-        .map_err(|error| Error::new(format!("cannot find the tests in `{shown}`: {error}")))?;
+    let absolute = fs::canonicalize(path).map_err(|error| {
+        Error::new(format!(
+            "cannot find the tests in `{shown}`: {}",
+            describe_os_error(&error)
+        ))
+    })?;
     if absolute.is_file() {
         return Ok(vec![absolute]);
     }

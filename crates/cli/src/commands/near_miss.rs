@@ -1,4 +1,4 @@
-//! Answers to near misses: a word that is no command, and a file of a kind that the command does
+//! Answers to near misses: a word that is not a command, and a file of a kind that the command does
 //! not take.
 //!
 //! [`GROUPS`](super::GROUPS) says which kinds each command takes. They are checked here, before the
@@ -8,17 +8,19 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use testwright_capture::store::EXTENSION as RECORDING_ENDING;
 use testwright_core::Error;
 use testwright_readable::explain::{Options, Unreadable, explain};
 
 use super::CommandRow;
+use crate::console::ErrorFinder;
 use crate::explanation::split_name;
 use crate::files::TextFile;
 use crate::report::shell_word;
 use crate::source::is_model;
-use crate::spelling;
+use testwright_core::spelling;
 
-/// A kind of file, told by its ending.
+/// A kind of file, recognized by its ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileKind {
     Harness,
@@ -29,6 +31,7 @@ pub(super) enum FileKind {
     Model,
     Feature,
     Log,
+    Recording,
     Folder,
 }
 
@@ -52,6 +55,7 @@ impl FileKind {
             "py" => Some(FileKind::Python),
             "feature" => Some(FileKind::Feature),
             "jsonl" => Some(FileKind::Log),
+            RECORDING_ENDING => Some(FileKind::Recording),
             _ => None,
         }
     }
@@ -65,6 +69,7 @@ impl FileKind {
             FileKind::Model => "a model",
             FileKind::Feature => "a feature",
             FileKind::Log => "a log",
+            FileKind::Recording => "a recording",
             FileKind::Folder => "a folder, not a file",
         }
     }
@@ -109,6 +114,7 @@ impl FileArgument {
             let (taker, row) = match (argument.is_positional(), argument.get_long()) {
                 (true, _) => (typed.clone(), row),
                 (_, Some("harness")) => (format!("{typed} --harness"), CommandRow::any_system()),
+                (_, Some("from")) => (format!("{typed} --from"), CommandRow::tests()),
                 _ => continue,
             };
             let is_program = argument.is_trailing_var_arg_set();
@@ -139,6 +145,9 @@ impl FileArgument {
         {
             return TextFile::read(path).err();
         }
+        if let Some(model) = self.misplaced_model() {
+            return Some(model);
+        }
         let kind = FileKind::of_file(path)?;
         if kind.is_taken_by(self.row) {
             return None;
@@ -150,6 +159,29 @@ impl FileArgument {
             None => advice(self.row.name, path, kind),
         };
         Some(Error::new(message).with_help(help))
+    }
+
+    /// Returns the error for a model, by its file or its name, if the command takes no Python code.
+    fn misplaced_model(&self) -> Option<Error> {
+        let takes_python = FileKind::Python.is_taken_by(self.row);
+        let has_harness = self.path.with_extension("tstl").is_file();
+        if takes_python || has_harness || !is_model(&self.path) {
+            return None;
+        }
+        let file = self.path.with_extension("py");
+        if !shows_model(&file) {
+            return None;
+        }
+        let name = self.path.display();
+        let message = format!(
+            "`{}` takes {}; `{name}` is a model",
+            self.taker, self.row.takes
+        );
+        let word = shell_word(&self.path);
+        Some(Error::new(message).with_help(format!(
+            "for a model: `testwright model lint {word}` looks for mistakes, `testwright explore {word}` \
+             visits its states, and `testwright run {word}` tests with it"
+        )))
     }
 
     /// Finds a file that the command takes: one of the same name, or in a folder any.
@@ -181,31 +213,64 @@ impl FileArgument {
             Some(Err(Unreadable::NoModel)) if has_harness || is_file_name => {}
             _ => return None,
         }
-        let message = format!("`{}` shows no model", self.path.display());
+        let message = format!("there is no model in `{}`", self.path.display());
         let help = advice(self.row.name, &path, FileKind::Python);
         Some(Error::new(message).with_help(help))
     }
 }
 
+/// Returns true if a file is read as a model: it has actions, or states and transitions, or runs.
+fn shows_model(file: &Path) -> bool {
+    let Ok(file) = TextFile::read(file) else {
+        return false;
+    };
+    // A state machine of Hypothesis can be explained, too, but it is no model.
+    !file.text.contains("RuleBasedStateMachine")
+        && explain(&file.name, &file.text, &Options::default()).is_ok()
+}
+
 /// Returns the errors for files of kinds that the chosen command does not take.
 pub(crate) fn wrong_files(root: &clap::Command, matches: &ArgMatches) -> Vec<Error> {
     let files = FileArgument::all(root, matches);
-    files.iter().filter_map(FileArgument::problem).collect()
+    let problems: Vec<Error> = files.iter().filter_map(FileArgument::problem).collect();
+    if problems.is_empty() {
+        Vec::from_iter(only_logs(&files))
+    } else {
+        problems
+    }
 }
 
-/// Returns further errors for a command that could not do its work: names that are no models.
-pub(crate) fn wrong_models(root: &clap::Command, matches: &ArgMatches) -> Vec<Error> {
+/// Returns the error for logs without a model. Logs are only taken beside models.
+fn only_logs(files: &[FileArgument]) -> Option<Error> {
+    let first = files.first()?;
+    let is_log = |file: &FileArgument| FileKind::of_file(&file.path) == Some(FileKind::Log);
+    let takes_models = first.row.kinds.contains(&FileKind::Model);
+    if !takes_models || !files.iter().all(is_log) {
+        return None;
+    }
+    let (taker, path) = (&first.taker, &first.path);
+    let message = format!(
+        "`{taker}` takes {}; `{}` is a log",
+        first.row.takes,
+        path.display()
+    );
+    Some(Error::new(message).with_help(advice(first.row.name, path, FileKind::Log)))
+}
+
+/// Returns a function that finds better errors for a command that could not do its work: names that
+/// are not models.
+pub(crate) fn wrong_models(root: &clap::Command, matches: &ArgMatches) -> ErrorFinder {
     let files = FileArgument::all(root, matches);
-    files
-        .iter()
-        .filter_map(FileArgument::model_advice)
-        .collect()
+    Box::new(move || {
+        let advice = files.iter().filter_map(FileArgument::model_advice);
+        advice.collect()
+    })
 }
 
 /// Returns the error for words that contain an unknown command, with the one that was probably
 /// meant.
 pub(crate) fn unknown_command(root: &clap::Command, words: &[OsString]) -> Error {
-    let (mut command, mut typed, mut rest) = (root, String::from("testwright"), words);
+    let (mut command, mut typed, mut rest) = (root, root.get_name().to_owned(), words);
     while let [word, more @ ..] = rest
         && let Some(nested) = command.find_subcommand(word)
     {
@@ -246,16 +311,24 @@ fn advice(command: &str, path: &Path, kind: FileKind) -> String {
         FileKind::Test => did_you_mean("testwright replay", path, &[]),
         FileKind::Python if name.starts_with("test_") => format!("run it with `pytest {word}`"),
         FileKind::Python | FileKind::Model => match path.with_extension("tstl") {
-            harness if harness.is_file() => did_you_mean("testwright run", &harness, &[]),
+            harness if harness.is_file() => {
+                let takes_harness = CommandRow::find(command)
+                    .is_some_and(|row| row.kinds.contains(&FileKind::Harness));
+                let command = if takes_harness { command } else { "run" };
+                did_you_mean(&format!("testwright {command}"), &harness, &[])
+            }
             _ => format!("draft a harness that tests it with `testwright harness {word}`"),
         },
         FileKind::Feature => format!(
-            "`testwright measure {word}` tells how readable it is; behave and pytest-bdd run it"
+            "`testwright measure {word}` measures how readable it is; behave and pytest-bdd run it"
         ),
         FileKind::Log => format!("compare it with a model: `testwright conform MODEL {word}`"),
+        FileKind::Recording => "`testwright show` shows what was recorded, and `testwright \
+                                generate` writes tests from it"
+            .to_owned(),
         FileKind::Folder => match first_file(path, "tstl") {
             Some(harness) => did_you_mean("testwright run", &harness, &[]),
-            None => "name the file in it that is meant".to_owned(),
+            None => "name a file in this folder".to_owned(),
         },
     }
 }

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use testwright_core::shrink::Speed;
 
-use super::SystemArguments;
 use super::reduce::ReduceCommand;
 use crate::console::Console;
-use crate::test_source::HarnessArgument;
+use crate::test_source::TestSetup;
 use crate::{CommandError, ExitStatus};
 
 /// Rewrite a failing test with simpler steps and values
@@ -30,9 +29,6 @@ pub(crate) struct NormalizeCommand {
     /// Saved test that fails
     test: PathBuf,
 
-    #[command(flatten)]
-    harness: HarnessArgument,
-
     /// Spend more time to find a simpler test
     #[arg(long)]
     thorough: bool,
@@ -46,7 +42,7 @@ pub(crate) struct NormalizeCommand {
     json: bool,
 
     #[command(flatten)]
-    system: SystemArguments,
+    setup: TestSetup,
 }
 
 impl NormalizeCommand {
@@ -59,12 +55,11 @@ impl NormalizeCommand {
         };
         let NormalizeCommand {
             test,
-            harness,
             out,
             json,
-            system,
+            setup,
             ..
         } = self;
-        ReduceCommand::normalizing(test, harness, out, json, speed, system).run(console)
+        ReduceCommand::normalizing(test, out, json, speed, setup).run(console)
     }
 }

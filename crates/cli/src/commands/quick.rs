@@ -13,16 +13,16 @@ use testwright_core::shrink::{ReduceError, ReduceOptions};
 use testwright_core::{Coverage, Error, Failure, TargetId, Test, saved};
 use testwright_python::{MeasuredCode, Options, OutputMode};
 
-use super::SystemArguments;
 use super::replay::UntilInterrupted;
 use super::run::{draw_seed, parse_at_least_one, parse_seed};
+use super::{StepperArgument, SystemArguments};
 use crate::console::{Console, TextStyle};
 use crate::files::{OutputFolder, TextFile};
 use crate::load::{self, SavedSuite};
 use crate::source::SystemSource;
 use crate::target::Target;
 use crate::throttle::Throttle;
-use crate::{CommandError, ExitStatus, duration, quantity, report};
+use crate::{CommandError, ExitStatus, duration, quantity, report, test_source};
 
 /// Write a few short tests that reach the same code as many long ones
 ///
@@ -84,8 +84,11 @@ pub(crate) struct QuickCommand {
     length: u32,
 
     /// Folder to write the suite to [default: testwright-out/NAME-quick]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
+
+    #[command(flatten)]
+    stepper: StepperArgument,
 
     #[command(flatten)]
     system: SystemArguments,
@@ -117,7 +120,7 @@ impl QuickCommand {
     const MAX_NAMED: usize = 8;
 
     /// Runs the command.
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+    pub(crate) fn run(mut self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let mut folder = OutputFolder::for_quick_tests(&self.folder()?)?;
         let root = std::env::current_dir().unwrap_or_default();
         let files = if self.from.is_empty() {
@@ -126,9 +129,15 @@ impl QuickCommand {
             load::test_files(&self.from)?
         };
         let source = self.source()?;
+        if !files.is_empty() {
+            let given = Some(source.clone());
+            test_source::restore(given, &mut self.stepper, &mut self.system, &files)?;
+        }
+        let options = self.system.options_for(&source, OutputMode::Drop)?;
+        let timeout = self.system.step_timeout;
         let options = Options {
             measured: MeasuredCode::Modules,
-            ..self.system.options_for(&source, OutputMode::Drop)?
+            ..self.stepper.apply_to(options, &source, timeout)?
         };
         let ready = source.read(console)?;
         ready.with_target(console, &options, &self.system, |console, system| {
@@ -177,7 +186,7 @@ impl QuickCommand {
             seed: self.seed.unwrap_or_else(draw_seed),
             tests: self.tests,
             length: self.length as usize,
-            check: !self.system.no_check,
+            check: self.system.check(),
         };
         let default = self.tests.is_none().then_some(QuickCommand::DEFAULT_TIME);
         system.take_new();
@@ -244,7 +253,7 @@ impl QuickCommand {
         let mut always = || true;
         let mut quick = Quickener {
             options: ReduceOptions {
-                check: !self.system.no_check,
+                check: self.system.check(),
                 ..ReduceOptions::default()
             },
             budget: QuickCommand::RUNS_PER_BRANCH,
@@ -280,7 +289,7 @@ impl QuickCommand {
         suite: Vec<QuickTest>,
     ) -> Result<Vec<(QuickTest, Option<Failure>)>, CommandError> {
         let options = ReplayOptions {
-            check: !self.system.no_check,
+            check: self.system.check(),
         };
         let mut verified = Vec::new();
         for mut quick in suite {
@@ -315,7 +324,7 @@ impl QuickCommand {
             if new.len() > branches.len() {
                 branches.push(format!("and {} more", new.len() - branches.len()));
             }
-            let mut notes = self.source()?.notes();
+            let mut notes = test_source::notes(&self.source()?, &self.stepper, &self.system);
             notes.push(origin.clone());
             notes.push(note("for", branches.join(", ")));
             notes.extend(failure.as_ref().map(|failure| {

@@ -9,13 +9,12 @@ use testwright_core::{Catalog, Error, Failure, Test, saved};
 use testwright_python::OutputMode;
 
 use super::replay::UntilInterrupted;
-use super::{StepperArgument, SystemArguments};
 use crate::console::Console;
 use crate::files::{Destination, TextFile};
 use crate::reduction::{self, ReducedTest, ReductionGoal};
 use crate::source::SystemSource;
 use crate::target::Target;
-use crate::test_source::HarnessArgument;
+use crate::test_source::TestSetup;
 use crate::{CommandError, ExitStatus, report};
 
 /// Shorten a failing test to the steps that matter
@@ -36,9 +35,6 @@ Exit status: 1 the reduced test fails (as it should), 2 could not do what was as
 pub(crate) struct ReduceCommand {
     /// Saved test that fails
     test: PathBuf,
-
-    #[command(flatten)]
-    harness: HarnessArgument,
 
     /// Use classic delta debugging instead of the faster greedy method
     #[arg(long)]
@@ -61,42 +57,33 @@ pub(crate) struct ReduceCommand {
     aim: ReductionGoal,
 
     #[command(flatten)]
-    stepper: StepperArgument,
-
-    #[command(flatten)]
-    system: SystemArguments,
+    setup: TestSetup,
 }
 
 impl ReduceCommand {
     /// Returns the command that `normalize` runs.
     pub(super) fn normalizing(
         test: PathBuf,
-        harness: HarnessArgument,
         out: Option<PathBuf>,
         json: bool,
         speed: Speed,
-        system: SystemArguments,
+        setup: TestSetup,
     ) -> ReduceCommand {
         ReduceCommand {
             out: Some(out.unwrap_or_else(|| sibling_path(&test, "normal"))),
             test,
-            harness,
             ddmin: false,
             keep_last: false,
             json,
             aim: ReductionGoal::Normal(speed),
-            stepper: StepperArgument::default(),
-            system,
+            setup,
         }
     }
 
     /// Runs the command.
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
-        let source = self.harness.find_source(std::slice::from_ref(&self.test))?;
-        let options = self.system.options_for(&source, OutputMode::Drop)?;
-        let options = self
-            .stepper
-            .apply_to(options, &source, self.system.step_timeout)?;
+    pub(crate) fn run(mut self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let source = self.setup.restore(std::slice::from_ref(&self.test))?;
+        let options = self.setup.options(&source, OutputMode::Drop)?;
         let destination = self.destination(&source)?;
         let saved = TextFile::read(&self.test)?;
         let work = |console: &mut Console<'_>, system: &mut dyn Target, test: Test| {
@@ -134,7 +121,7 @@ impl ReduceCommand {
             Ok(ExitStatus::FailureFound)
         };
         let ready = source.clone().read(console)?;
-        ready.with_test(console, saved, &options, &self.system, work)
+        ready.with_test(console, saved, &options, &self.setup.system, work)
     }
 
     /// Returns the output file. It may replace the test, but not the harness.
@@ -152,7 +139,7 @@ impl ReduceCommand {
     /// Returns the saved form of the reduced test.
     fn text(&self, source: &SystemSource, catalog: &Catalog, reduced: &ReducedTest) -> String {
         let Failure { kind, message, .. } = &reduced.failure;
-        let mut notes = source.notes();
+        let mut notes = self.setup.notes(source);
         notes.extend([
             note("reduced-from", self.test.display()),
             note("failure", format_args!("{kind}: {message}")),
@@ -169,14 +156,14 @@ impl ReduceCommand {
                 ReduceMethod::Greedy
             },
             keep_last: self.keep_last,
-            check: !self.system.no_check,
+            check: self.setup.check(),
         }
     }
 
     /// Replays the test, and returns its failure. Fails if there is none.
     fn find_failure(&self, system: &mut dyn Target, test: &Test) -> Result<Failure, Error> {
         let options = ReplayOptions {
-            check: !self.system.no_check,
+            check: self.setup.check(),
         };
         let trace = replay(system, test, &options, &mut UntilInterrupted)?;
         if trace.interrupted {

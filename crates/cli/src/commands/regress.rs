@@ -9,13 +9,12 @@ use testwright_python::{Options, OutputMode};
 use testwright_report::Attribution;
 use testwright_report::junit::{CaseVerdict, TestCase, TestSuite, junit};
 
-use super::SystemArguments;
-use super::replay::UntilInterrupted;
+use super::replay::{NOTHING_TAKEN, UntilInterrupted};
 use crate::console::{Console, TextStyle};
 use crate::coverage::{CoverageArguments, TestCoverage};
 use crate::files::{Destination, TextFile};
 use crate::target::Target;
-use crate::test_source::HarnessArgument;
+use crate::test_source::TestSetup;
 use crate::{CommandError, ExitStatus, duration, load, quantity, report};
 
 /// Replay a suite of saved tests, and report like a test runner
@@ -38,9 +37,6 @@ pub(crate) struct RegressCommand {
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
 
-    #[command(flatten)]
-    harness: HarnessArgument,
-
     /// File to write the results to as JUnit XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
@@ -57,12 +53,12 @@ pub(crate) struct RegressCommand {
     coverage: CoverageArguments,
 
     #[command(flatten)]
-    system: SystemArguments,
+    setup: TestSetup,
 }
 
 impl RegressCommand {
     /// Runs the command.
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+    pub(crate) fn run(mut self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let files = load::test_files(&self.tests)?;
         let results = self
             .junit
@@ -70,14 +66,14 @@ impl RegressCommand {
             .map(|path| Destination::prepare(path, &[]));
         let results = results.transpose()?;
         let reports = self.coverage.prepare()?;
-        let source = self.harness.find_source(&self.tests)?;
+        let source = self.setup.restore(&self.tests)?;
         let options = Options {
             measured: self.coverage.measured_for(&source)?,
-            ..self.system.options_for(&source, OutputMode::Drop)?
+            ..self.setup.options(&source, OutputMode::Drop)?
         };
         let name = source.display_name();
         let ready = source.read(console)?;
-        ready.with_target(console, &options, &self.system, |console, system| {
+        ready.with_target(console, &options, &self.setup.system, |console, system| {
             let mut reached = TestCoverage::with_loading(Attribution::Every, system.collector());
             let cases = self.replay_all(console, system, files, &mut reached)?;
             let status = print_summary(console, &cases);
@@ -104,7 +100,7 @@ impl RegressCommand {
         reached: &mut TestCoverage,
     ) -> Result<Vec<TestCase>, CommandError> {
         let options = ReplayOptions {
-            check: !self.system.no_check,
+            check: self.setup.check(),
         };
         let mut cases = Vec::new();
         for file in files {
@@ -157,6 +153,10 @@ impl RegressCommand {
                 console.out(format_args!("{name}: {text}"));
                 report::print_failure(console, failure, 4);
             }
+            None if !trace.has_taken_step() => {
+                let text = console.paint(TextStyle::Failure, NOTHING_TAKEN);
+                console.out(format_args!("{name}: {text}"));
+            }
             None if self.verbose => {
                 let text = console.paint(TextStyle::Success, "passes");
                 console.out(format_args!("{name}: {text}"));
@@ -170,7 +170,12 @@ impl RegressCommand {
 /// Returns the verdict on a test for JUnit.
 fn verdict(system: &dyn Target, trace: &Trace) -> CaseVerdict {
     let Some(failure) = trace.failure() else {
-        return CaseVerdict::Passed;
+        return if trace.has_taken_step() {
+            CaseVerdict::Passed
+        } else {
+            let message = NOTHING_TAKEN.to_owned();
+            CaseVerdict::Broken { message }
+        };
     };
     let mut details = report::event_lines(system.actions(), &trace.events);
     if !failure.details.is_empty() {

@@ -7,7 +7,6 @@ use testwright_core::{ActionId, Error, System, Test, Trace, TraceEvent};
 use testwright_python::{Options, OutputMode, SlotValue};
 use testwright_report::Attribution;
 
-use super::{StepperArgument, SystemArguments};
 use crate::console::{Console, TextStyle};
 use crate::coverage::{CoverageArguments, CoverageOutputs, TestCoverage};
 use crate::explanation::TestExplainer;
@@ -15,7 +14,7 @@ use crate::files::TextFile;
 use crate::guard::{ProgressNote, report_crash, run_guarded};
 use crate::source::{LoadedSource, SystemSource};
 use crate::target::Target;
-use crate::test_source::HarnessArgument;
+use crate::test_source::TestSetup;
 use crate::{CommandError, ExitStatus, load, quantity, report};
 
 /// Run saved tests again, and show whether they pass
@@ -38,9 +37,6 @@ pub(crate) struct ReplayCommand {
     #[arg(required = true, value_name = "TEST")]
     tests: Vec<PathBuf>,
 
-    #[command(flatten)]
-    harness: HarnessArgument,
-
     /// Show each step, its values before and after, and the output of the system
     #[arg(long, short)]
     verbose: bool,
@@ -54,26 +50,22 @@ pub(crate) struct ReplayCommand {
     log: Option<i64>,
 
     #[command(flatten)]
-    stepper: StepperArgument,
-
-    #[command(flatten)]
     coverage: CoverageArguments,
 
     #[command(flatten)]
-    system: SystemArguments,
+    setup: TestSetup,
 }
 
 impl ReplayCommand {
     /// Runs the command.
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
-        let source = self.harness.find_source(&self.tests)?;
+    pub(crate) fn run(mut self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let source = self.setup.restore(&self.tests)?;
         let options = self.options(&source)?;
-        let is_models = source.is_models();
         let ready = source.read(console)?;
         let read = |_: &mut Console<'_>, path: &PathBuf| Ok(TextFile::read(path)?);
         let tests = load::try_each(console, &self.tests, read)?;
         let reports = self.coverage.prepare()?;
-        let timeout = is_models.then_some(self.system.step_timeout);
+        let timeout = Some(self.setup.system.step_timeout);
         let explaining = self.explain.then(|| TestExplainer::new(&ready));
         let output = (&reports, explaining.as_ref());
         // The tests may crash the process: some were saved for that reason.
@@ -89,13 +81,11 @@ impl ReplayCommand {
         } else {
             OutputMode::Drop
         };
-        let options = Options {
+        Ok(Options {
             log_level: self.log,
             measured: self.coverage.measured_for(source)?,
-            ..self.system.options_for(source, output)?
-        };
-        self.stepper
-            .apply_to(options, source, self.system.step_timeout)
+            ..self.setup.options(source, output)?
+        })
     }
 
     /// Replays all tests, and reports their coverage.
@@ -122,6 +112,7 @@ impl ReplayCommand {
                     reached.add_test(name, collector.current().iter().collect());
                 }
             }
+            note.write("\n\n");
             if let Some(collector) = system.collector() {
                 let report = reached.into_report(collector, reports);
                 reports.write(console, &report, |console, table| console.out(table))?;
@@ -141,8 +132,9 @@ impl ReplayCommand {
         note: &ProgressNote,
     ) -> Result<ExitStatus, CommandError> {
         let options = ReplayOptions {
-            check: !self.system.no_check,
+            check: self.setup.check(),
         };
+        note.write(&format!("{}: fails before step 1", file.name));
         let trace = if self.verbose {
             let mut watcher = VerboseWatcher {
                 console,
@@ -189,6 +181,9 @@ fn print_log(console: &mut Console<'_>, system: &mut dyn Target) {
     }
 }
 
+/// The verdict on a test that neither passes nor fails.
+pub(super) const NOTHING_TAKEN: &str = "no step could be taken, so nothing was tested";
+
 /// Prints whether a test passes, and which steps were skipped.
 fn print_verdict(
     console: &mut Console<'_>,
@@ -207,6 +202,10 @@ fn print_verdict(
             )
         }
         None if trace.interrupted => ("interrupted".to_owned(), ExitStatus::Error),
+        None if !trace.has_taken_step() => (
+            console.paint(TextStyle::Failure, NOTHING_TAKEN),
+            ExitStatus::Error,
+        ),
         None => (
             console.paint(TextStyle::Success, format_args!("passes ({steps})")),
             ExitStatus::NothingFound,

@@ -9,15 +9,14 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use testwright_core::generate::{SearchOptions, SearchProgress};
+use testwright_core::generate::{SearchOptions, UntakenTemplates};
 use testwright_core::shrink::ReduceOptions;
-use testwright_core::{Catalog, Covered, Error, System, Test};
+use testwright_core::{Covered, Error, System, Test};
 use testwright_python::{Options, OutputMode, PythonSystem};
-use testwright_report::CoverageReport;
 
 use super::{StepperArgument, SystemArguments};
-use crate::console::{Console, TextStyle};
-use crate::coverage::{CoverageArguments, CoverageOutputs, TestCoverage};
+use crate::console::Console;
+use crate::coverage::{CoverageArguments, CoverageOutputs};
 use crate::explanation::{HarnessExplainer, TestExplainer};
 use crate::files::OutputFolder;
 use crate::project::ProjectFolder;
@@ -25,7 +24,7 @@ use crate::source::SystemSource;
 use crate::target::Target;
 use crate::workers::actions::ActionRegistry;
 use crate::workers::start::Starter;
-use crate::{CommandError, ExitStatus, duration, events, load, quantity, report};
+use crate::{CommandError, ExitStatus, duration, load, quantity, report};
 
 mod campaign;
 mod confirm;
@@ -36,6 +35,7 @@ mod in_process;
 pub(super) mod interrupt;
 mod json;
 mod models;
+mod outcome;
 mod progress;
 mod reductions;
 mod resume;
@@ -48,10 +48,11 @@ mod worker_thread;
 mod workers;
 
 use campaign::CampaignInputs;
-use failures::{FailureWriter, ReportedFailure};
+use failures::FailureWriter;
 use final_report::FinalReport;
 use in_process::InProcessSearch;
-use json::{FailureReport, RunReport};
+use json::RunReport;
+pub(super) use outcome::NO_FIRST_ACTION_HELP;
 pub(crate) use slowdown::SlowdownGuard;
 use store_writer::StoppedCampaign;
 use strategy::StrategyArguments;
@@ -86,7 +87,7 @@ Examples:
   testwright run Queue Polite                        search models that are composed
   testwright run Queue --stepper QueueStepper        look for where an implementation differs from its model
 
-Exit status: 0 nothing found, 1 a failure was found, 2 could not do what was asked."
+Exit status: 0 no failure found, 1 a failure was found, 2 could not do what was asked, or nothing was tested."
 )]
 pub(crate) struct RunCommand {
     /// Harness, or a model
@@ -155,11 +156,11 @@ pub(crate) struct RunCommand {
     show_output: bool,
 
     /// Folder to write failing tests to [default: testwright-out/NAME]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 
     /// Folder to save every test in, also tests that pass: test-1.test, test-2.test and so on
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FOLDER")]
     keep_tests: Option<PathBuf>,
 
     /// Print the result as one JSON object, and nothing else on standard output
@@ -388,8 +389,9 @@ impl RunCommand {
         self.print_plan(console, action_summary, &plan, 1);
         let started = Instant::now();
         let final_report = FinalReport::install(plan.seed, system.actions(), started, self.json);
+        let reported = (final_report, UntakenTemplates::new(system.actions()));
         let mut search =
-            InProcessSearch::new(self, console, writer, test_folder, started, final_report);
+            InProcessSearch::new(self, console, writer, test_folder, started, reported);
         search.add_new_coverage(system, || "loading the harness".to_owned());
         let no_shared_tests = None::<fn(&mut S) -> Option<Test>>;
         let searched = strategy.search(system, &plan, &mut search, no_shared_tests);
@@ -403,42 +405,6 @@ impl RunCommand {
             _ => None,
         };
         self.report_outcome(console, system.actions(), result, coverage, reports)
-    }
-
-    /// Prints the result of a search, and returns the exit status.
-    fn report_outcome(
-        &self,
-        console: &mut Console<'_>,
-        catalog: &Catalog,
-        result: RunOutcome,
-        coverage: Option<CoverageReport>,
-        reports: &CoverageOutputs,
-    ) -> Result<ExitStatus, CommandError> {
-        print_summary(console, &result);
-        if let Some(coverage) = &coverage {
-            reports.write(console, coverage, |console, table| console.out(table))?;
-        }
-        console.set_quiet(false);
-        if self.json || self.json_lines {
-            let mut report = RunReport::new(result.seed, catalog);
-            report.coverage = coverage.map(|coverage| coverage.counts().into());
-            report.update(&result.progress, result.time, result.interrupted);
-            let failures = result.findings.iter();
-            report.failures = failures
-                .map(|finding| FailureReport::new(finding, catalog))
-                .collect();
-            if self.json_lines {
-                events::emit(console, result.time, &events::EndEvent { report: &report })
-            } else {
-                console.out(report.to_json())
-            }
-        }
-        match result.error {
-            Some(error) => Err(error),
-            None if result.has_unwritten => Ok(ExitStatus::Error),
-            None if result.findings.is_empty() => Ok(ExitStatus::NothingFound),
-            None => Ok(ExitStatus::FailureFound),
-        }
     }
 
     /// Returns the plan of the search. Without `--seed`, each call draws a new seed.
@@ -497,25 +463,6 @@ impl RunCommand {
     }
 }
 
-/// Result of a whole search.
-struct RunOutcome {
-    seed: u64,
-    /// Totals of the search.
-    progress: SearchProgress,
-    /// True if Ctrl-C ended the search.
-    interrupted: bool,
-    /// Search time.
-    time: Duration,
-    /// Failures, in the order in which they were found.
-    findings: Vec<ReportedFailure>,
-    /// True if a file could not be written, which has been reported.
-    has_unwritten: bool,
-    /// Reason why the search had to end early.
-    error: Option<CommandError>,
-    /// Coverage by test, if it was measured in this process.
-    reached: Option<TestCoverage>,
-}
-
 /// Parses the value of `--seed`.
 pub(super) fn parse_seed(text: &str) -> Result<u64, String> {
     text.parse()
@@ -535,62 +482,4 @@ pub(super) fn parse_at_least_one<N: FromStr + From<u8> + PartialOrd>(
 /// Draws a random seed that is short enough to type.
 pub(crate) fn draw_seed() -> u64 {
     RandomState::new().hash_one(std::process::id()) % 1_000_000
-}
-
-/// Prints how much was searched and found.
-fn print_summary(console: &mut Console<'_>, result: &RunOutcome) {
-    let progress = &result.progress;
-    let found = match result.findings.len() as u64 {
-        0 => console.paint(TextStyle::Success, "no failure found"),
-        number => console.paint(
-            TextStyle::Failure,
-            format_args!("{} found", quantity::format_count(number, "failure")),
-        ),
-    };
-    let prefix = if result.interrupted {
-        "Interrupted after"
-    } else {
-        "Ran"
-    };
-    console.out(format_args!(
-        "{prefix} {}, {} in {} (seed {}): {found}",
-        quantity::format_count(progress.tests, "test"),
-        quantity::format_count(progress.steps, "step"),
-        duration::show(result.time),
-        result.seed,
-    ));
-    print_repeats(console, &result.findings);
-    if progress.tests == 0 && !result.findings.is_empty() {
-        console.out("  nothing else was searched for; `--keep-going` does so, and `--no-replay` does not look at known failures");
-    }
-    print_deadlocks(console, result);
-}
-
-/// Prints how many tests found each failure that came up more than once.
-fn print_repeats(console: &mut Console<'_>, findings: &[ReportedFailure]) {
-    for finding in findings.iter().filter(|finding| finding.times > 1) {
-        console.out(format_args!(
-            "  failure {} came up in {}",
-            finding.number,
-            quantity::format_count(finding.times, "test")
-        ));
-    }
-}
-
-/// Prints how many tests ended early.
-///
-/// Such tests are easily overlooked, and mostly come from a mistake in the harness.
-fn print_deadlocks(console: &mut Console<'_>, result: &RunOutcome) {
-    let progress = &result.progress;
-    if progress.tests > 0 && progress.steps == 0 {
-        console.warning(
-            "no action is enabled at the start, so nothing was tested",
-            Some("at least one action must need no pool value and have no guard that is false"),
-        );
-    } else if progress.deadlocks > 0 {
-        console.out(format_args!(
-            "  {} ended early: no action was enabled any more",
-            quantity::format_count(progress.deadlocks, "test")
-        ));
-    }
 }

@@ -1,10 +1,11 @@
 //! `testwright show`: recorded calls.
 
 use testwright_capture::{Recording, UnitId, describe, export, store};
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 
 use super::capture::store_folder;
 use crate::console::Console;
+use crate::quantity::parse_from_zero;
 use crate::{CommandError, ExitStatus, quantity};
 
 /// Show recorded calls of a function, method, class or module
@@ -25,12 +26,12 @@ Examples:
 Exit status: 0 shown, 2 there is nothing to show."
 )]
 pub(crate) struct ShowCommand {
-    /// Name of a unit, or the beginning or end of its name
+    /// Name of a unit, the beginning or end of its name, or the path of a module
     #[arg(value_name = "UNIT")]
     unit: Option<String>,
 
     /// Number of calls to show for each unit
-    #[arg(long, value_name = "NUMBER", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, allow_negative_numbers = true, value_parser = parse_from_zero::<usize>)]
     limit: usize,
 
     /// Print the units and their calls as JSON
@@ -42,8 +43,13 @@ impl ShowCommand {
     /// Runs the command.
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let folder = store_folder();
-        let loaded = store::load(&folder)
-            .map_err(|error| Error::new(format!("cannot read `{}`: {error}", folder.display())))?;
+        let loaded = store::load(&folder).map_err(|error| {
+            Error::new(format!(
+                "cannot read `{}`: {}",
+                folder.display(),
+                describe_os_error(&error)
+            ))
+        })?;
         for (path, reason) in &loaded.ignored {
             console.warning(&format!("`{}` is left out: {reason}", path.display()), None);
         }
@@ -53,7 +59,8 @@ impl ShowCommand {
             let help = "record a program first: `testwright capture -- python app.py`";
             return Err(error.with_help(help).into());
         }
-        let found = export::find_units(recording, self.unit.as_deref());
+        let module = self.unit.as_deref().map(unit_or_module);
+        let found = export::find_units(recording, module.as_deref());
         if let Some(name) = self.unit.as_ref().filter(|_| found.is_empty()) {
             let error = Error::new(format!("no unit named `{name}` was recorded"));
             return Err(error
@@ -102,6 +109,18 @@ impl ShowCommand {
         if kept > self.limit {
             console.out(format!("  … {} more", kept - self.limit));
         }
+    }
+}
+
+/// Converts the path of a module to its dotted name; returns other names as they are.
+fn unit_or_module(name: &str) -> String {
+    let path = name.strip_prefix("./").unwrap_or(name);
+    match path
+        .strip_suffix("/__init__.py")
+        .or(path.strip_suffix(".py"))
+    {
+        Some(stem) => stem.replace('/', "."),
+        None => name.to_owned(),
     }
 }
 

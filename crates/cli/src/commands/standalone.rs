@@ -2,16 +2,18 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::ValueEnum;
 use testwright_core::{Error, Failure};
 use testwright_python::{OutputMode, PythonSystem, StandaloneStyle};
 
-use super::SystemArguments;
 use crate::console::Console;
 use crate::files::{Destination, UserPath};
 use crate::guard::{report_crash, run_guarded};
-use crate::test_source::HarnessArgument;
+use crate::target::Target;
+use crate::test_source::TestSetup;
+use crate::unit_test::{self, UnitTestDraft};
 use crate::{CommandError, ExitStatus, load};
 
 /// Write a test as a Python file that needs neither Testwright nor the harness
@@ -25,14 +27,13 @@ use crate::{CommandError, ExitStatus, load};
 Examples:
   testwright standalone failure-1.test
   testwright standalone failure-1.test --out tests/test_pop_on_empty.py
-  testwright standalone failure-1.test --style script | python3 -"
+  testwright standalone failure-1.test --style script | python3 -
+
+Exit status: 0 done, 2 could not do what was asked."
 )]
 pub(crate) struct StandaloneCommand {
     /// Saved test
     test: PathBuf,
-
-    #[command(flatten)]
-    harness: HarnessArgument,
 
     /// Kind of file to write
     #[arg(long, value_enum, default_value = "pytest")]
@@ -43,7 +44,7 @@ pub(crate) struct StandaloneCommand {
     out: Option<PathBuf>,
 
     #[command(flatten)]
-    system: SystemArguments,
+    setup: TestSetup,
 }
 
 /// Values of `--style`.
@@ -69,9 +70,9 @@ impl From<FileStyle> for StandaloneStyle {
 
 impl StandaloneCommand {
     /// Runs the command. If the test ends the process, the file asserts that crash.
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
-        let options = self.system.options(OutputMode::Drop);
-        let source = self.harness.find_source(std::slice::from_ref(&self.test))?;
+    pub(crate) fn run(mut self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+        let source = self.setup.restore(std::slice::from_ref(&self.test))?;
+        let options = self.setup.system.options(OutputMode::Drop);
         let harness = source.harness(
             "standalone",
             "`testwright model test` writes runs of models as pytest files",
@@ -90,6 +91,19 @@ impl StandaloneCommand {
             }
             Ok(ExitStatus::NothingFound)
         };
+        // Without a file of its own, it names all folders by their full path.
+        let trial_file = std::env::temp_dir().join("test_saved.py");
+        let confirmed = |system: &PythonSystem<'_>,
+                         forms,
+                         failure: Option<&Failure>,
+                         limit: Option<Duration>| {
+            let draft = UnitTestDraft {
+                forms,
+                limit,
+                process_context: system.process_context(),
+            };
+            draft.confirmed(self.style.into(), failure, file.unwrap_or(&trial_file))
+        };
         // The test is run to find out what to assert, and may end the process.
         let crash = RefCell::new(None);
         let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
@@ -100,21 +114,32 @@ impl StandaloneCommand {
             }
             Ok(ExitStatus::Error)
         };
-        let status = run_guarded(console, None, ended, |console, note| {
-            let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
-                note.write("while the test ran");
-                let text = system.standalone(&test, self.style.into(), &name, file)?;
-                print(console, text)
-            };
-            load::with_test(console, &harness, &self.test, &options, work)
-        })?;
+        let status = run_guarded(
+            console,
+            Some(self.setup.system.step_timeout),
+            ended,
+            |console, note| {
+                let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
+                    note.write("while the test ran");
+                    let style = self.style.into();
+                    let (forms, failure) = system.standalone(&test, style, &name, file)?;
+                    note.write("");
+                    print(console, confirmed(system, forms, failure.as_ref(), None)?)
+                };
+                load::with_test(console, &harness, &self.test, &options, work)
+            },
+        )?;
         let Some(failure) = crash.into_inner() else {
             return Ok(status);
         };
+        let limit = unit_test::limit_in_file(self.setup.system.step_timeout);
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
-            let style = self.style.into();
-            let text = system.standalone_of_crash(&test, &failure, style, &name, file)?;
-            print(console, text)
+            let style = (self.style.into(), limit);
+            let forms = system.standalone_of_crash(&test, &failure, style, &name, file)?;
+            print(
+                console,
+                confirmed(system, forms, Some(&failure), Some(limit))?,
+            )
         };
         load::with_test(console, &harness, &self.test, &options, work)
     }

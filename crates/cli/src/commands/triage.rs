@@ -1,29 +1,33 @@
 //! `testwright triage`: group failing tests that show the same bug.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
+use testwright_core::analyse::culprit::{BugIdentity, Culprit, group_bugs, identify};
 use testwright_core::analyse::furthest::{FurthestOptions, furthest_first};
-use testwright_core::analyse::triage::{FailureGroup, TriageOptions, triage};
+use testwright_core::analyse::triage::{
+    FailureGroup, FailureSignature, TriageOptions, abstract_message, signature,
+};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::{Catalog, Failure, Test};
 use testwright_python::OutputMode;
 
-use super::SystemArguments;
 use super::replay::UntilInterrupted;
 use crate::console::{Console, TextStyle};
 use crate::load::{self, SavedSuite};
 use crate::target::Target;
-use crate::test_source::HarnessArgument;
+use crate::test_source::TestSetup;
 use crate::{CommandError, ExitStatus, quantity, report};
 
 /// Group failing tests by bug
 ///
-/// The tests are replayed. Tests that fail in the same action with the same message are one group. Numbers in
-/// the message and the slots and numbers of the action do not matter. Each group is shown with its shortest
-/// test. A folder stands for all `.test` files in it and below. Tests that no longer fit the harness are
-/// reported and left out.
+/// The tests are replayed. If an earlier step is to blame for a failure, since the system differs from its
+/// reference after it in several ways, tests with the same such step are one group. Else tests that fail at
+/// the same place are. Each group is shown with its shortest test. A folder stands for all `.test` files in
+/// it and below. Tests that no longer fit the harness are reported and left out.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -40,9 +44,6 @@ pub(crate) struct TriageCommand {
     /// Saved tests, and folders with tests
     #[arg(required = true, value_name = "TEST|FOLDER")]
     tests: Vec<PathBuf>,
-
-    #[command(flatten)]
-    harness: HarnessArgument,
 
     /// Ignore quoted text in messages, too
     #[arg(long)]
@@ -69,7 +70,7 @@ pub(crate) struct TriageCommand {
     json: bool,
 
     #[command(flatten)]
-    system: SystemArguments,
+    setup: TestSetup,
 }
 
 /// Values of `--ranking`.
@@ -83,12 +84,12 @@ enum Ranking {
 
 impl TriageCommand {
     /// Runs the command.
-    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
+    pub(crate) fn run(mut self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let files = load::test_files(&self.tests)?;
-        let source = self.harness.find_source(&self.tests)?;
-        let options = self.system.options_for(&source, OutputMode::Drop)?;
+        let source = self.setup.restore(&self.tests)?;
+        let options = self.setup.options(&source, OutputMode::Drop)?;
         let ready = source.read(console)?;
-        ready.with_target(console, &options, &self.system, |console, system| {
+        ready.with_target(console, &options, &self.setup.system, |console, system| {
             let suite = SavedSuite::read(console, system, files)?;
             let sorted = self.sort(system, suite)?;
             let groups = self.groups(system.actions(), &sorted);
@@ -101,10 +102,14 @@ impl TriageCommand {
                 }
                 print_summary(console, &sorted, groups.len());
             }
-            Ok(if sorted.cases.is_empty() {
+            // A broken test may hide a failure, so without failures the question is open.
+            let is_tested = !(sorted.passing.is_empty() && sorted.ignored.is_empty());
+            Ok(if !sorted.cases.is_empty() {
+                ExitStatus::FailureFound
+            } else if is_tested && sorted.broken.is_empty() {
                 ExitStatus::NothingFound
             } else {
-                ExitStatus::FailureFound
+                ExitStatus::Error
             })
         })
     }
@@ -116,7 +121,7 @@ impl TriageCommand {
         suite: SavedSuite,
     ) -> Result<SortedTests, CommandError> {
         let options = ReplayOptions {
-            check: !self.system.no_check,
+            check: self.setup.check(),
         };
         let mut sorted = SortedTests {
             broken: suite.broken,
@@ -128,10 +133,14 @@ impl TriageCommand {
                 return Err(CommandError::Interrupted);
             }
             match trace.failure() {
-                None => sorted.passing.push(name),
+                None if trace.has_taken_step() => sorted.passing.push(name),
+                None => sorted.broken.push(name),
                 Some(failure) if self.is_ignored(failure) => sorted.ignored.push(name),
                 Some(failure) => {
                     let case = (trace.executed_test(), failure.clone());
+                    let mut proceed = || !testwright_python::is_interrupted();
+                    let identity = identify(system, &case.0, &case.1, &options, &mut proceed)?;
+                    sorted.identities.push(identity);
                     sorted.names.push(name);
                     sorted.cases.push(case);
                 }
@@ -154,7 +163,7 @@ impl TriageCommand {
             action_classes: self.classes,
             ignore: Vec::new(),
         };
-        let mut groups = triage(catalog, &sorted.cases, &options);
+        let mut groups = self.bugs(catalog, sorted, &options);
         if self.ranking == Ranking::Furthest {
             let ranked = furthest_first(catalog, &sorted.cases, &FurthestOptions::default());
             let rank = |index: &usize| ranked.iter().position(|ranked| ranked == index);
@@ -163,6 +172,41 @@ impl TriageCommand {
             }
             groups.sort_by_key(|group| group.members.first().and_then(rank));
         }
+        groups
+    }
+
+    /// Groups the failing tests by bug, the largest group first.
+    fn bugs(
+        &self,
+        catalog: &Catalog,
+        sorted: &SortedTests,
+        options: &TriageOptions,
+    ) -> Vec<FailureGroup> {
+        let abstracted = |identity: &BugIdentity| BugIdentity {
+            signature: if self.strings {
+                abstract_message(&identity.signature, true)
+            } else {
+                identity.signature.clone()
+            },
+            ..identity.clone()
+        };
+        let identities: Vec<BugIdentity> = sorted.identities.iter().map(abstracted).collect();
+        let mut groups = Vec::new();
+        for bug in group_bugs(&identities) {
+            let mut by_classes: BTreeMap<BTreeSet<String>, Vec<usize>> = BTreeMap::new();
+            for member in bug {
+                let (test, failure) = &sorted.cases[member];
+                let FailureSignature { classes, .. } = signature(catalog, test, failure, options);
+                by_classes.entry(classes).or_default().push(member);
+            }
+            groups.extend(by_classes.into_values());
+        }
+        let group = |members| FailureGroup::of_members(catalog, &sorted.cases, members, options);
+        let mut groups: Vec<FailureGroup> = groups.into_iter().map(group).collect();
+        groups.sort_by(|one, other| {
+            let key = |group: &FailureGroup| Reverse(group.members.len());
+            (key(one), &one.signature).cmp(&(key(other), &other.signature))
+        });
         groups
     }
 
@@ -178,12 +222,24 @@ impl TriageCommand {
         let title = console.paint(TextStyle::Failure, format_args!("Group {number}"));
         let tests = quantity::format_count(group.members.len() as u64, "test");
         let (test, failure) = &sorted.cases[group.shortest];
-        console.out(format_args!(
-            "{title}: {tests}: {}: {}",
+        let message = format!(
+            "{}: {}",
             report::kind_text(failure.kind),
             group.signature.failure
-        ));
-        console.out(format_args!("    fails in {}", group.signature.step));
+        );
+        match sorted.earlier_culprit(group) {
+            None => {
+                console.out(format_args!("{title}: {tests}: {message}"));
+                console.out(format_args!("    fails in {}", group.signature.step));
+            }
+            Some(culprit) => {
+                let wrong: Vec<&str> = culprit.evidence.iter().map(String::as_str).collect();
+                let text = &culprit.text;
+                console.out(format_args!("{title}: {tests}: goes wrong in {text}"));
+                console.out(format_args!("    which is seen by {}", wrong.join(", ")));
+                console.out(format_args!("    for example: {message}"));
+            }
+        }
         for class in &group.signature.classes {
             console.out(format_args!("    takes {}", class.trim()));
         }
@@ -213,12 +269,22 @@ struct SortedTests {
     names: Vec<String>,
     /// Failing tests.
     cases: Vec<(Test, Failure)>,
+    /// Identities of their bugs.
+    identities: Vec<BugIdentity>,
     /// Files of tests that pass.
     passing: Vec<String>,
     /// Files of failing tests that `--ignore` leaves out.
     ignored: Vec<String>,
     /// Files of tests that the harness does not understand any more.
     broken: Vec<String>,
+}
+
+impl SortedTests {
+    /// Returns the step to blame for a group, if it is not the failing one.
+    fn earlier_culprit(&self, group: &FailureGroup) -> Option<&Culprit> {
+        let culprit = self.identities.get(group.shortest)?.culprit.as_ref();
+        culprit.filter(|culprit| culprit.is_earlier)
+    }
 }
 
 /// Prints the numbers of tests.
@@ -267,6 +333,9 @@ struct GroupReport<'a> {
     failure: &'a str,
     /// The failing step, without the parts that vary.
     step: &'a str,
+    /// The step to blame, if it is an earlier one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    culprit: Option<&'a str>,
     /// Classes of actions, if `--classes` is given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     classes: Vec<&'a str>,
@@ -297,6 +366,9 @@ impl<'a> TriageReport<'a> {
                 kind: failure.kind.name(),
                 failure: &group.signature.failure,
                 step: &group.signature.step,
+                culprit: sorted
+                    .earlier_culprit(group)
+                    .map(|culprit| culprit.text.as_str()),
                 classes: classes.map(|class| class.trim()).collect(),
                 count: group.members.len(),
                 shortest: name(&group.shortest),

@@ -37,7 +37,7 @@ pub(super) struct Compiler {
     #[arg(long, short = 'r')]
     cover_reload: bool,
 
-    /// Count code that runs when slots are initialised as covered
+    /// Count code that runs when slots are initialized as covered
     #[arg(long, short = 'i')]
     cover_init: bool,
 
@@ -148,8 +148,8 @@ impl Compiler {
             } else {
                 ReferenceExceptions::BothRaise
             },
-            replay: self.default_replay,
-            cover_resets: self.cover_reload || self.cover_init,
+            backtrack_by_replay: self.default_replay,
+            count_loading_as_covered: self.cover_reload || self.cover_init,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Coverage as TSTL counts it: branches are all arcs from line to line, and statements are the
 //! lines at their ends.
 //!
-//! Code that runs while modules are loaded and slots are initialised does not count, unless the
+//! Code that runs while modules are loaded and slots are initialized does not count, unless the
 //! harness was compiled so.
 
 use std::collections::BTreeSet;

@@ -111,7 +111,7 @@ impl Tool for GeneralizerTool {
 }
 
 impl GeneralizerTool {
-    /// Returns the goal that generalised tests must reach: fail, fail in the same way, or cover the
+    /// Returns the goal that generalized tests must reach: fail, fail in the same way, or cover the
     /// same code.
     fn goal<'py>(
         &self,
@@ -150,7 +150,7 @@ impl GeneralizerTool {
     }
 }
 
-/// Generalises a test and renders the result.
+/// Generalizes a test and renders the result.
 pub(super) fn generalization<S: System + ?Sized>(
     system: &mut S,
     goal: &mut dyn ShrinkGoal<S>,
@@ -169,7 +169,7 @@ pub(super) fn generalization<S: System + ?Sized>(
     );
     let generalized = generalized.map_err(|error| match error {
         ReduceError::Error(error) => error,
-        error => Error::new(format!("the test cannot be generalised: {error}")),
+        error => Error::new(format!("the test cannot be generalized: {error}")),
     })?;
     Ok(generalized.render(&|step| tstl_text::step_text(&catalog, &step)))
 }

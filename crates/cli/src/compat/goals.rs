@@ -6,13 +6,14 @@ use std::fs::{self, File};
 use std::thread;
 use std::time::Duration;
 
-use testwright_core::analyse::determinism::check_determinism;
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{AnyFailure, Basis, SameFailure, ShrinkGoal};
 use testwright_core::{Equivalence, Error, Failure, Fingerprint, System, Test, Trace, TraceEvent};
+use testwright_core::{analyse::determinism::check_determinism, describe_os_error};
 use testwright_python::PythonSystem;
 
 use super::test_file;
+use crate::ExitStatus;
 use crate::files::UserPath;
 use crate::subprocess::{self, ProcessEnd};
 
@@ -182,7 +183,10 @@ impl Sandbox {
                 let mut arguments = self.arguments(system);
                 arguments.extend((!self.check).then_some(OsStr::new("--no-check")));
                 match subprocess::run(system, &arguments, self.timeout) {
-                    Some(ProcessEnd::Status(status)) => Ok(status != 0),
+                    // A test without a step that can be taken is an error.
+                    Some(ProcessEnd::Status(status)) => {
+                        Ok(status == i32::from(ExitStatus::FailureFound.code()))
+                    }
                     Some(ProcessEnd::Crashed | ProcessEnd::TimedOut) => Ok(true),
                     None => Err(Error::new(
                         "the test could not be run in a process of its own",
@@ -214,7 +218,13 @@ impl Sandbox {
     /// Returns the output of a verbose replay, with a random hash seed.
     fn replay_output(&self, system: &PythonSystem<'_>) -> Result<String, Error> {
         let path = self.output.absolute();
-        let unusable = |error| Error::new(format!("cannot use `{}`: {error}", path.display()));
+        let unusable = |error| {
+            Error::new(format!(
+                "cannot use `{}`: {}",
+                path.display(),
+                describe_os_error(&error)
+            ))
+        };
         let file = File::create(path).map_err(unusable)?;
         let mut arguments = self.arguments(system);
         arguments.push(OsStr::new("--verbose"));

@@ -91,11 +91,11 @@ pub(super) struct RandomTester {
     #[arg(long, short = 'w')]
     swarm: bool,
 
-    /// Write how many lines of code the actions run
+    /// Accepted, but has no effect
     #[arg(long = "generateLOC", value_name = "FILE")]
     generate_loc: Option<PathBuf>,
 
-    /// Prefer actions that run many lines of code, by a file
+    /// Prefer actions that run many lines of code, by a file of lines `ACTION %%%% NUMBER`
     #[arg(long = "biasLOC", value_name = "FILE")]
     bias_loc: Option<PathBuf>,
 
@@ -543,11 +543,11 @@ impl Tool for RandomTester {
         ("verbose_exploit", "there is nothing more to say"),
         (
             "stop_test_when_no_coverage",
-            "a test goes on to its full length, as with TSTL; --depth makes tests shorter",
+            "a test always runs to its full length, as with TSTL; --depth makes tests shorter",
         ),
         (
             "stop_test_when_throughput_below",
-            "a test goes on to its full length; --depth makes tests shorter",
+            "a test always runs to its full length; --depth makes tests shorter",
         ),
         (
             "no_alpha_convert",
@@ -555,11 +555,11 @@ impl Tool for RandomTester {
         ),
         (
             "compare_fails",
-            "`tstl_triage` tells which failing tests are alike",
+            "`tstl_triage` shows which failing tests are alike",
         ),
         (
             "gen_depth",
-            "`tstl_triage` tells which failing tests are alike",
+            "`tstl_triage` shows which failing tests are alike",
         ),
         (
             "essentials",
@@ -607,7 +607,7 @@ impl Tool for RandomTester {
         };
         let (file, harness) = load::harness(console, &compiled.harness)?;
         load::with_system(console, &file, harness, &options, |console, system| {
-            let cover_resets = compiled.settings.cover_resets;
+            let cover_resets = compiled.settings.count_loading_as_covered;
             Session::new(&self, &files, seed).run(console, system, &file.name, cover_resets)
         })
     }

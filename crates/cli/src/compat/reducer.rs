@@ -205,7 +205,7 @@ impl Tool for ReducerTool {
             "random",
             "every step is tried until none can be left out, in whatever order",
         ),
-        ("seed", "nothing is left to chance"),
+        ("seed", "no random choices are made"),
         (
             "verbose",
             "only what comes of it is said, not every step on the way",
@@ -259,7 +259,7 @@ impl ReducerTool {
         self.multiple || self.decompose
     }
 
-    /// Reduces, orders and normalises a test, as requested.
+    /// Reduces, orders and normalizes a test, as requested.
     fn reduce(
         &self,
         console: &mut Console<'_>,
@@ -351,7 +351,7 @@ impl ReducerTool {
         Ok(found.into_iter().map(|shrunk| shrunk.test).collect())
     }
 
-    /// Returns a normalised test.
+    /// Returns a normalized test.
     fn normalized<'py>(
         &self,
         system: &mut PythonSystem<'py>,

@@ -86,7 +86,7 @@ struct ReplayFiles {
 impl Tool for Replayer {
     const WITHOUT_EFFECT: &'static [(&'static str, &'static str)] = &[(
         "trace",
-        "lines are not shown one by one; --coverage tells which of them run",
+        "lines are not shown one by one; --coverage shows which of them run",
     )];
 
     fn run(self, console: &mut Console<'_>, _: &Invocation) -> Result<ToolOutcome, CommandError> {

@@ -109,7 +109,10 @@ impl Tool for Smallcheck {
         compiled.with_system(console, &options, |console, system| {
             let mut findings = SmallcheckFindings::default();
             let started = Instant::now();
-            let backtracking = compiled.settings.replay.then_some(Backtracking::ByReplay);
+            let backtracking = compiled
+                .settings
+                .backtrack_by_replay
+                .then_some(Backtracking::ByReplay);
             let plan = self.plan(backtracking);
             self.explore(console, system, &files, &plan, &mut findings)?;
             let time = tstl_text::seconds(started.elapsed());

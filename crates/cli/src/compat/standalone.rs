@@ -8,6 +8,8 @@ use super::{Invocation, Tool, ToolOutcome};
 use crate::compiled::CompiledModule;
 use crate::console::Console;
 use crate::files::{Destination, UserPath};
+use crate::target::Target;
+use crate::unit_test::UnitTestDraft;
 use crate::{CommandError, load};
 
 /// Write a test as a Python program that needs neither harness nor tool
@@ -72,7 +74,20 @@ impl Tool for Standalone {
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
             let path = destination.file();
             let file = path.map(UserPath::absolute);
-            let mut text = system.standalone(&test, StandaloneStyle::Script, "saved", file)?;
+            let style = StandaloneStyle::Script;
+            let (forms, failure) = system.standalone(&test, style, "saved", file)?;
+            let first = forms.first().cloned().unwrap_or_default();
+            let draft = UnitTestDraft {
+                forms,
+                limit: None,
+                process_context: system.process_context(),
+            };
+            let trial_file = std::env::temp_dir().join("saved.py");
+            let tried = draft.confirmed(style, failure.as_ref(), file.unwrap_or(&trial_file));
+            let mut text = tried.unwrap_or_else(|error| {
+                console.warning(&error.message, None);
+                first
+            });
             // A script ends with the lines that run when it is called.
             text.push_str("    print(\"TEST COMPLETED SUCCESSFULLY\")\n");
             match path {

@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use testwright_core::saved::{self, SavedStep};
 use testwright_core::{ActionId, Catalog, Error, Step, System, Test};
+use testwright_core::{
+    describe_os_error,
+    saved::{self, SavedStep},
+};
 use testwright_python::PythonSystem;
 
 use crate::console::Console;
@@ -28,7 +31,10 @@ impl TestFile {
         let name = path.display().to_string();
         match std::fs::read(path) {
             Ok(bytes) => Ok(TestFile::Bytes(name, bytes)),
-            Err(error) => Err(Error::new(format!("cannot read `{name}`: {error}"))),
+            Err(error) => Err(Error::new(format!(
+                "cannot read `{name}`: {}",
+                describe_os_error(&error)
+            ))),
         }
     }
 

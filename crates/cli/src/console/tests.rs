@@ -44,17 +44,17 @@ impl Emulator {
                             None => panic!("a code is cut off"),
                         }
                     };
-                    self.code(code, &number);
+                    self.apply_code(code, &number);
                 }
                 '\r' => self.column = 0,
                 // The terminal's driver returns to the first column, too.
                 '\n' => self.next_line(),
-                letter => self.put(letter),
+                letter => self.put_character(letter),
             }
         }
     }
 
-    fn code(&mut self, code: char, number: &str) {
+    fn apply_code(&mut self, code: char, number: &str) {
         match (code, number) {
             ('A', number) => {
                 let up: usize = number.parse().unwrap();
@@ -79,7 +79,7 @@ impl Emulator {
         self.top = self.top.max((self.row + 1).saturating_sub(self.size.rows));
     }
 
-    fn put(&mut self, letter: char) {
+    fn put_character(&mut self, letter: char) {
         if self.column == self.size.columns {
             self.next_line();
         }
@@ -127,14 +127,14 @@ impl Emulator {
 struct SharedTerminal {
     emulator: Rc<RefCell<Emulator>>,
     /// The number of writes.
-    pieces: Rc<Cell<usize>>,
+    write_count: Rc<Cell<usize>>,
 }
 
 impl SharedTerminal {
     fn new(columns: usize, rows: usize) -> SharedTerminal {
         SharedTerminal {
             emulator: Rc::new(RefCell::new(Emulator::new(columns, rows))),
-            pieces: Rc::default(),
+            write_count: Rc::default(),
         }
     }
 
@@ -161,7 +161,7 @@ impl Write for SharedTerminal {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = std::str::from_utf8(bytes).expect("no character is cut in two");
         self.emulator.borrow_mut().interpret(text);
-        self.pieces.set(self.pieces.get() + 1);
+        self.write_count.set(self.write_count.get() + 1);
         Ok(bytes.len())
     }
 
@@ -204,7 +204,7 @@ fn lines_are_redrawn_in_place_and_go_away() {
 }
 
 #[test]
-fn there_may_be_more_lines_or_fewer_than_before() {
+fn the_panel_may_grow_and_shrink() {
     let shared = SharedTerminal::new(20, 6);
     let (mut out, mut err) = (shared.clone(), shared.clone());
     let mut console = Console::new(&mut out, &mut err, shared.terminal());
@@ -240,7 +240,7 @@ fn there_may_be_more_lines_or_fewer_than_before() {
 }
 
 #[test]
-fn what_is_said_or_told_stands_above() {
+fn output_appears_above_the_panel() {
     let shared = SharedTerminal::new(20, 5);
     let (mut out, mut err) = (shared.clone(), shared.clone());
     let mut console = Console::new(&mut out, &mut err, shared.terminal());
@@ -374,15 +374,15 @@ fn a_drawing_arrives_in_one_piece_and_not_too_often() {
     let (mut out, mut err) = (shared.clone(), shared.clone());
     let mut console = Console::new(&mut out, &mut err, shared.terminal());
     draw(&mut console, &["one", "two", "three"]);
-    assert_eq!(shared.pieces.get(), 1);
+    assert_eq!(shared.write_count.get(), 1);
     // As if it had just been drawn, however slow the machine is.
     console.drawn = Some(Instant::now() + Duration::from_secs(60));
     console.panel(|_| unreachable!("it is too early for another one"));
-    assert_eq!(shared.pieces.get(), 1);
+    assert_eq!(shared.write_count.get(), 1);
 }
 
 #[test]
-fn what_comes_from_elsewhere_stands_on_a_line_of_its_own() {
+fn foreign_output_keeps_its_own_line() {
     let shared = SharedTerminal::new(30, 8);
     let (mut out, mut err) = (shared.clone(), shared.clone());
     let mut console = Console::new(&mut out, &mut err, shared.terminal());

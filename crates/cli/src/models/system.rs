@@ -7,14 +7,17 @@ use rustc_hash::FxHashSet;
 use testwright_campaign::SentName;
 use testwright_core::product::ModelError;
 use testwright_core::{
-    ActionId, Catalog, Coverage, Covered, Error, Outcome, Random, System, TargetId, TemplateSet,
+    ActionId, Catalog, Coverage, Covered, Error, Outcome, Random, Step, System, TargetId,
+    TemplateSet, Test, saved,
 };
 use testwright_model::{ProductSystem, state_text};
 use testwright_python::{Models, OutputCapture, OutputMode, SlotValue, StepperFactory};
 
+use super::ModelPytestFile;
 use crate::files::TextFile;
 use crate::guard::ProgressNote;
 use crate::target::{NameListener, ReachedArcs, Target, TargetDescription};
+use crate::unit_test::UnitTestDraft;
 use crate::workers::actions::mentioned_actions;
 
 /// Redirects the output of models, from before they are imported.
@@ -49,6 +52,8 @@ pub(crate) enum StepNotes<'s> {
 pub(crate) struct ModelSystem<'s, 'w, 'm> {
     /// The composed models.
     product: ProductSystem<'w, 'm>,
+    /// The names of the models, as they were given.
+    names: Vec<String>,
     /// The redirection of the models' output.
     output_guard: &'s mut OutputGuard,
     /// The notes for the process that watches this one.
@@ -61,6 +66,8 @@ pub(crate) struct ModelSystem<'s, 'w, 'm> {
     announced: FxHashSet<ActionId>,
     /// The module of the stepper and its time limit, until it is imported.
     pending_stepper: Option<(String, Duration)>,
+    /// The module of the stepper and its time limit.
+    stepper: Option<(String, Duration)>,
     /// The importer for steppers.
     steppers: StepperFactory<'m>,
 }
@@ -72,13 +79,20 @@ impl<'s, 'w, 'm> ModelSystem<'s, 'w, 'm> {
     /// Creates a system in its initial state. The stepper is imported by [`start`](Target::start).
     pub(crate) fn new(
         models: &'w mut Models<'m>,
+        names: &[String],
         output_guard: &'s mut OutputGuard,
         notes: StepNotes<'s>,
         pending_stepper: Option<(String, Duration)>,
     ) -> Result<ModelSystem<'s, 'w, 'm>, ModelError> {
+        // With a stepper, the implementation decides what happens to be observed.
+        if pending_stepper.is_none() {
+            models.product.try_observables();
+        }
         Ok(ModelSystem {
             steppers: models.stepper_factory(),
+            stepper: pending_stepper.clone(),
             pending_stepper,
+            names: names.to_vec(),
             product: ProductSystem::new(&mut models.product)?,
             output_guard,
             notes,
@@ -102,6 +116,53 @@ impl<'s, 'w, 'm> ModelSystem<'s, 'w, 'm> {
             .starts()
             .iter()
             .all(|state| product.is_safe(state))
+    }
+}
+
+impl ModelSystem<'_, '_, '_> {
+    /// Renders a test as a pytest file that replays it with the stepper.
+    fn pytest_file(
+        &self,
+        test: &Test,
+        title: &str,
+        file: &Path,
+        (stepper, timeout): (&str, Duration),
+    ) -> Result<String, Error> {
+        let product = self.product.product();
+        if product.has_suite() {
+            return Err(Error::new("one of the models is a suite")
+                .with_help("`testwright model test` writes runs of suites"));
+        }
+        let mut steps = Vec::new();
+        for step in &test.steps {
+            let known = match step {
+                Step::Act(action) => self.product.name_and_arguments(*action),
+                Step::Restart => return Err(Error::new("the failure needs several tests")),
+            };
+            let (name, arguments) =
+                known.ok_or_else(|| Error::new("the models do not know all of its steps"))?;
+            let interner = product.interner();
+            let arguments = interner.value_text(arguments).literal.clone();
+            steps.push((interner.name_text(name).to_owned(), arguments));
+        }
+        let here = self.folder.clone().unwrap_or_default();
+        let pytest_file = ModelPytestFile {
+            command_line: &format!(
+                "testwright run {} --stepper {stepper}",
+                self.names.join(" ")
+            ),
+            title,
+            models: &self.names,
+            stepper,
+            model_folder: &here,
+            steps,
+            reason: "A test that failed in `testwright run`",
+            timeout,
+            check: true,
+            run: None,
+            tries: None,
+        };
+        Ok(pytest_file.write(file.parent().unwrap_or(Path::new("."))))
     }
 }
 
@@ -225,7 +286,7 @@ impl Target for ModelSystem<'_, '_, '_> {
         let Some((name, timeout)) = self.pending_stepper.take() else {
             return Ok(());
         };
-        match self.steppers.import(&name, Some(timeout)) {
+        match self.steppers.import_managed(&name, Some(timeout)) {
             Ok(stepper) => {
                 self.product.attach(Box::new(stepper));
                 Ok(())
@@ -244,6 +305,25 @@ impl Target for ModelSystem<'_, '_, '_> {
             }
             Err(error) => Err(Error::new(error.to_string())),
         }
+    }
+
+    fn unit_test(
+        &mut self,
+        test: &Test,
+        title: &str,
+        file: &Path,
+    ) -> Option<Result<UnitTestDraft, Error>> {
+        let (stepper, timeout) = self.stepper.clone()?;
+        // In a process that has not run the test, only the names of its steps are known.
+        let text = saved::write(self.actions(), test, &[]);
+        self.product.discover_actions(&text, &mut |_, _| {});
+        let text = self.pytest_file(test, title, file, (&stepper, timeout));
+        let process_context = self.process_context();
+        Some(text.map(|text| UnitTestDraft {
+            forms: vec![text],
+            limit: None,
+            process_context,
+        }))
     }
 
     fn reserve_actions(&mut self, test: &str) {

@@ -3,7 +3,7 @@
 //! A copy is as fast as this process would be and supports everything that commands need. If code
 //! under test ends the copy, the work is done once more with a [`RemoteTarget`], whose processes
 //! may die at any step, so that a crash is a failure like any other. A remote target offers only
-//! the system's behaviour: work that needs more, above all coverage, cannot be repeated in this
+//! the system's behavior: work that needs more, above all coverage, cannot be repeated in this
 //! way.
 
 use std::cell::RefCell;
@@ -11,10 +11,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use testwright_campaign::{LoggedSystem, ProcessLauncher, RemoteSystem, StepLog, Timeouts};
-use testwright_core::{Catalog, Error, Failure, Step};
+use testwright_core::{Catalog, Error, Failure, FailureKind, Step, describe_os_error};
 use testwright_lang::Harness;
 use testwright_python::{MeasuredCode, Options, PythonSystem};
 
@@ -32,6 +33,9 @@ use crate::{CommandError, ExitStatus, load};
 /// The number of steps of the last tests that are known when a copy has crashed.
 const STEPS_IN_LOG: usize = 1 << 16;
 
+/// The least time after which an action that hung before is taken to hang again.
+const MIN_HANG_TIME: Duration = Duration::from_millis(500);
+
 /// Runs `work` on a harness in a copy of this process, and falls back to remote processes after a
 /// crash.
 pub(super) fn run(
@@ -42,7 +46,7 @@ pub(super) fn run(
     work: impl FnOnce(&mut Console<'_>, &mut dyn Target) -> Result<ExitStatus, CommandError>,
 ) -> Result<ExitStatus, CommandError> {
     let (log, _memory) = StepLog::in_memory(STEPS_IN_LOG)
-        .map_err(|error| Error::new(format!("cannot make a log: {error}")))?;
+        .map_err(|error| Error::new(format!("cannot make a log: {}", describe_os_error(&error))))?;
     let catalog = harness.catalog.clone();
     let watchdog = WatchdogOptions {
         timeout: Some(arguments.step_timeout),
@@ -77,23 +81,32 @@ pub(super) fn run(
     };
     match work {
         Some(work) if can_run_remotely && log.steps() > 0 => {
-            run_remotely(console, &file, catalog, arguments, work)
+            let hanging = log
+                .last_action()
+                .filter(|_| failure.kind == FailureKind::Hang);
+            let hanging = hanging.map(|action| catalog.template_key(action));
+            run_remotely(console, &file, catalog, (arguments, hanging), work)
         }
         _ => {
             report_logged_end(console, &log, &catalog, &failure)?;
-            Err(Error::new("the code under test ended the process, so this could not be done")
-                .with_help("`testwright run` goes on after crashes and hangs, and reduces them to a few steps")
+            let end = match failure.kind {
+                FailureKind::Hang => "the code under test hangs",
+                _ => "the code under test ended the process",
+            };
+            Err(Error::new(format!("{end}, so the command could not do its work"))
+                .with_help("`testwright run` continues after crashes and hangs, and reduces them to a few steps")
                 .into())
         }
     }
 }
 
-/// Does the work with a system in processes that may die.
+/// Does the work with a system in processes that may die. `hanging` is the template of the actions
+/// that are known to hang.
 fn run_remotely(
     console: &mut Console<'_>,
     file: &TextFile,
     catalog: Catalog,
-    arguments: &SystemArguments,
+    (arguments, hanging): (&SystemArguments, Option<String>),
     work: impl FnOnce(&mut Console<'_>, &mut dyn Target) -> Result<ExitStatus, CommandError>,
 ) -> Result<ExitStatus, CommandError> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -125,17 +138,22 @@ fn run_remotely(
     let starter = Starter::new(console, Some(file), &words, isolation)?;
     let timeouts = Timeouts {
         step: arguments.step_timeout,
+        confirm: true,
         ..Timeouts::default()
     };
     let python = testwright_python::attach(testwright_python::executable);
     let folder = std::env::current_dir().unwrap_or_default();
     let stop: &AtomicBool = &stop;
+    let mut remote = RemoteSystem::new(
+        catalog,
+        ProcessLauncher::new(|| start(&starter, stop), WorkerTask::Serve),
+        timeouts,
+    );
+    if hanging.is_some() {
+        remote = remote.with_learned_limit(MIN_HANG_TIME, hanging);
+    }
     let mut target = RemoteTarget {
-        remote: RemoteSystem::new(
-            catalog,
-            ProcessLauncher::new(|| start(&starter, stop), WorkerTask::Serve),
-            timeouts,
-        ),
+        remote,
         process_context: (python.unwrap_or_else(|| PathBuf::from("python3")), folder),
     };
     let status = work(console, &mut target);

@@ -1,6 +1,7 @@
 //! The [`Target`] interface of a system that logs its steps: everything else is forwarded.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use testwright_campaign::LoggedSystem;
 use testwright_core::{ActionId, Error, Failure, TargetId, Test};
@@ -8,6 +9,7 @@ use testwright_python::{Collector, HarnessProblem, Hook, OutputMode, SlotValue};
 
 use super::{NameListener, ReachedArcs, Target, TargetDescription};
 use crate::files::TextFile;
+use crate::unit_test::UnitTestDraft;
 
 impl<S: Target> Target for LoggedSystem<'_, S> {
     fn is_measured(&self) -> bool {
@@ -99,17 +101,17 @@ impl<S: Target> Target for LoggedSystem<'_, S> {
         test: &Test,
         title: &str,
         file: &Path,
-    ) -> Option<Result<String, Error>> {
+    ) -> Option<Result<UnitTestDraft, Error>> {
         self.system_mut().unit_test(test, title, file)
     }
 
     fn unit_test_of_crash(
         &mut self,
         test: &Test,
-        failure: &Failure,
+        failure: (&Failure, Duration),
         title: &str,
         file: &Path,
-    ) -> Option<Result<String, Error>> {
+    ) -> Option<Result<UnitTestDraft, Error>> {
         self.system_mut()
             .unit_test_of_crash(test, failure, title, file)
     }

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use testwright_campaign::{Launcher, RemoteSystem};
-use testwright_core::{ActionId, Catalog, Coverage, Covered, Error, Outcome, System, TargetId};
+use testwright_core::{
+    ActionId, Catalog, Coverage, Covered, Error, Examination, Outcome, System, TargetId,
+};
 use testwright_python::{OutputMode, SlotValue};
 
 use super::{ReachedArcs, Target, TargetDescription};
 
-/// A system that runs in other processes. Only its behaviour is known: no coverage, no output.
+/// A system that runs in other processes. Only its behavior is known: no coverage, no output.
 pub(crate) struct RemoteTarget<L: Launcher> {
     pub(crate) remote: RemoteSystem<L>,
     /// The Python program, and the folder that the command was called in.
@@ -42,6 +44,14 @@ impl<L: Launcher> System for RemoteTarget<L> {
 
     fn check(&mut self) -> Outcome {
         self.remote.check()
+    }
+
+    fn examine(&mut self) -> Option<Examination> {
+        self.remote.examine()
+    }
+
+    fn step_with_lines(&mut self, action: ActionId, lines: &mut Vec<String>) -> Outcome {
+        self.remote.step_with_lines(action, lines)
     }
 }
 

@@ -6,13 +6,13 @@ use crate::console::TextStyle;
 /// A line of the panel under construction. Pieces that do not fit are cut or left out; the line is
 /// never too long.
 pub(super) struct PanelLine {
-    /// The text so far, with colours.
+    /// The text so far, with colors.
     text: String,
     /// The columns taken so far.
     used_columns: usize,
     /// The columns available.
     max_columns: usize,
-    /// True if the terminal understands colours.
+    /// True if the terminal understands colors.
     colour: bool,
 }
 

@@ -90,10 +90,10 @@ impl Panel<'_> {
         layout.workers =
             !status.workers.is_empty() && (self.is_wide() && layout.coverage || take(true));
         let below = if self.is_wide() {
-            let rows = workers::rows(status.workers, self.right_width());
+            let rows = workers::rows_needed(status.workers, self.right_width());
             rows.max(PICTURE_LINES)
         } else {
-            workers::rows(status.workers, self.width)
+            workers::rows_needed(status.workers, self.width)
         };
         let is_open = layout.workers || self.is_wide() && layout.coverage;
         loop {
@@ -125,7 +125,7 @@ impl Panel<'_> {
         } else if layout.workers {
             lines.push(self.workers(self.width));
             let workers = self.status.workers;
-            lines.extend(workers::lines(
+            lines.extend(workers::render_rows(
                 workers,
                 layout.below,
                 self.width,
@@ -327,7 +327,12 @@ impl Panel<'_> {
         if layout.workers {
             let (workers, room) = (self.status.workers, self.right_width());
             right.push(self.workers(room));
-            right.extend(workers::lines(workers, layout.below, room, self.colour));
+            right.extend(workers::render_rows(
+                workers,
+                layout.below,
+                room,
+                self.colour,
+            ));
         }
         let mut heading = self.labelled("coverage", left);
         heading.add_list(&Vec::from_iter(

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::columns;
 
-/// Removes the colours from a line.
+/// Removes the colors from a line.
 pub(super) fn strip_colours(line: &str) -> String {
     let mut pieces = line.split("\x1b[");
     let mut text = pieces.next().unwrap_or_default().to_owned();

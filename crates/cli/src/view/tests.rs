@@ -553,7 +553,7 @@ fn the_plain_line() {
     );
     check(
         &status(&[], &[], &Curve::new()),
-        expect!["12,040 tests, 1,204,000 steps, 61,234 steps/s, no failures, 1m 12s left"],
+        expect!["12,040 tests, 1,204,000 steps, 61,234 steps/s, 0 failures, 1m 12s left"],
     );
     check(
         &CampaignStatus {

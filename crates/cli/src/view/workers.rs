@@ -6,14 +6,14 @@ use crate::console::TextStyle;
 use crate::quantity;
 
 /// The minimum width of a worker's cell where several stand side by side.
-const CELL: usize = 38;
+const MIN_CELL_WIDTH: usize = 38;
 /// The gap between two cells.
-const GAP: usize = 2;
+const CELL_GAP: usize = 2;
 
 impl WorkerActivity<'_> {
-    /// Returns the rank for the choice of workers where there is not room for all: the less usual
+    /// Returns the priority for the choice of workers where there is not room for all: the less usual
     /// the activity, the lower the number.
-    fn rank(self) -> usize {
+    fn display_priority(self) -> usize {
         match self {
             WorkerActivity::SlowStep { .. } => 0,
             WorkerActivity::Restarting => 1,
@@ -23,9 +23,9 @@ impl WorkerActivity<'_> {
         }
     }
 
-    /// Returns the words for the activity of a rank.
-    fn activity_text(rank: usize) -> &'static str {
-        match rank {
+    /// Returns the words for the activity of a priority.
+    fn activity_text(priority: usize) -> &'static str {
+        match priority {
             0 => "in a slow step",
             1 => "restarting",
             2 => "loading",
@@ -41,15 +41,15 @@ pub(super) fn summary(status: &CampaignStatus<'_>) -> Vec<String> {
     let workers = status.workers;
     let mut items: Vec<String> = (0..5)
         .rev()
-        .filter_map(|rank| {
+        .filter_map(|priority| {
             let number = (workers.iter())
-                .filter(|worker| worker.activity.rank() == rank)
+                .filter(|worker| worker.activity.display_priority() == priority)
                 .count();
             (number > 0).then(|| {
                 format!(
                     "{} {}",
                     quantity::grouped(number as u64),
-                    WorkerActivity::activity_text(rank)
+                    WorkerActivity::activity_text(priority)
                 )
             })
         })
@@ -62,38 +62,38 @@ pub(super) fn summary(status: &CampaignStatus<'_>) -> Vec<String> {
 }
 
 /// Returns the number of rows that show all workers.
-pub(super) fn rows(workers: &[WorkerLine<'_>], room: usize) -> usize {
-    workers.len().div_ceil(cells_per_row(room))
+pub(super) fn rows_needed(workers: &[WorkerLine<'_>], width: usize) -> usize {
+    workers.len().div_ceil(cells_per_row(width))
 }
 
 /// Returns the number of workers that fit side by side.
-fn cells_per_row(room: usize) -> usize {
-    ((room + GAP) / (CELL + GAP)).max(1)
+fn cells_per_row(width: usize) -> usize {
+    ((width + CELL_GAP) / (MIN_CELL_WIDTH + CELL_GAP)).max(1)
 }
 
 /// Renders the workers in a number of rows, which are divided evenly. If there is not room for all,
 /// those that run tests as usual are left out.
-pub(super) fn lines(
+pub(super) fn render_rows(
     workers: &[WorkerLine<'_>],
     rows: usize,
-    room: usize,
+    width: usize,
     colour: bool,
 ) -> Vec<PanelLine> {
     let mut shown: Vec<&WorkerLine<'_>> = workers.iter().collect();
-    if shown.len() > rows * cells_per_row(room) {
-        shown.sort_by_key(|worker| worker.activity.rank());
-        shown.truncate(rows * cells_per_row(room));
+    if shown.len() > rows * cells_per_row(width) {
+        shown.sort_by_key(|worker| worker.activity.display_priority());
+        shown.truncate(rows * cells_per_row(width));
         shown.sort_by_key(|worker| worker.number);
     }
     let cells = shown.len().div_ceil(rows.max(1)).max(1);
-    let cell = ((room + GAP) / cells).saturating_sub(GAP);
+    let cell = ((width + CELL_GAP) / cells).saturating_sub(CELL_GAP);
     let digits = shown.iter().map(|worker| worker.number.to_string().len());
     let digits = digits.max().unwrap_or(0);
     (shown.chunks(cells))
         .map(|workers| {
-            let mut line = PanelLine::new(room, colour);
+            let mut line = PanelLine::new(width, colour);
             for (index, worker) in workers.iter().enumerate() {
-                line.pad_to(index * (cell + GAP));
+                line.pad_to(index * (cell + CELL_GAP));
                 line.append(self::cell(worker, digits, cell, colour));
             }
             line
@@ -102,8 +102,8 @@ pub(super) fn lines(
 }
 
 /// Renders `2  testing        15,300/s  1 crash`.
-fn cell(worker: &WorkerLine<'_>, digits: usize, room: usize, colour: bool) -> PanelLine {
-    let mut line = PanelLine::new(room, colour);
+fn cell(worker: &WorkerLine<'_>, digits: usize, width: usize, colour: bool) -> PanelLine {
+    let mut line = PanelLine::new(width, colour);
     line.paint(TextStyle::Dim, &format!(" {:>digits$}  ", worker.number));
     match worker.activity {
         WorkerActivity::SlowStep {

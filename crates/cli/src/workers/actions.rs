@@ -20,7 +20,7 @@ pub(crate) struct ActionRegistry {
     is_open: bool,
 }
 
-/// A catalogue that grows, with an index by name.
+/// A catalog that grows, with an index by name.
 #[derive(Debug, Default)]
 struct RegisteredActions {
     /// The actions.
@@ -75,7 +75,7 @@ impl ActionRegistry {
         }
     }
 
-    /// Locks the registry and returns the catalogue.
+    /// Locks the registry and returns the catalog.
     pub(crate) fn catalog(&self) -> CatalogGuard<'_> {
         CatalogGuard(self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -123,7 +123,7 @@ impl ActionRegistry {
     }
 }
 
-/// The catalogue, locked for reading.
+/// The catalog, locked for reading.
 pub(crate) struct CatalogGuard<'a>(RwLockReadGuard<'a, RegisteredActions>);
 
 impl std::ops::Deref for CatalogGuard<'_> {
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_workers_number_otherwise_is_one_action() {
+    fn numbers_of_different_workers_map_to_one_action() {
         let actions = ActionRegistry::growable();
         let name = |number, rest: &str| SentName {
             number,

@@ -11,9 +11,13 @@ use testwright_campaign::{
     Activity, CheckedConnection, LOST_CONNECTION, LoggedSystem, ReportSender, SentFailure,
     SentTest, StepLog, WorkerContext, WorkerSpawner, connect, serve,
 };
-use testwright_core::replay::{ReplayOptions, replay};
+use testwright_core::analyse::culprit::identify;
 use testwright_core::shrink::ReduceError;
 use testwright_core::{Error, Step, saved};
+use testwright_core::{
+    describe_os_error,
+    replay::{ReplayOptions, replay},
+};
 use testwright_python::{Hook, Interpreter, Options, ProcessOwner, PythonSystem};
 
 use super::search::{self, SharedSender};
@@ -142,7 +146,12 @@ impl WorkerCommand {
         if let Some(folder) = &setup.folder {
             let moved = system.move_to(folder).and_then(|()| {
                 let kept = spawner.manage_folder(folder);
-                kept.map_err(|error| Error::new(format!("cannot keep the folder: {error}")))
+                kept.map_err(|error| {
+                    Error::new(format!(
+                        "cannot keep the folder: {}",
+                        describe_os_error(&error)
+                    ))
+                })
             });
             if let Err(error) = moved {
                 spawner_cell.set(Some(spawner));
@@ -182,7 +191,7 @@ impl WorkerCommand {
             self.work(system, &log, connection, task)
         }));
         system.flush();
-        match worked {
+        let status = match worked {
             Ok(Ok(())) => 0,
             Ok(Err(_)) => LOST_CONNECTION,
             Err(error) => {
@@ -190,7 +199,9 @@ impl WorkerCommand {
                 let _no_reader = writeln!(&crash_output, "{}", error.message);
                 1
             }
-        }
+        };
+        testwright_python::run_exit_handlers(status);
+        status
     }
 
     /// Does the task of a worker.
@@ -218,6 +229,7 @@ impl WorkerCommand {
                     is_idle: false,
                     problems: Vec::new(),
                     error: Some(error.into()),
+                    is_mistake: false,
                 },
                 _ => WorkerReport::Impossible(error.into()),
             })?;
@@ -240,17 +252,24 @@ impl WorkerCommand {
             WorkerTask::Simplify { test, failure } => {
                 Some(simplify(&self.run, system, log, test, failure))
             }
+            WorkerTask::Identify { test, failure } => {
+                Some(find_culprit(&self.run, system, log, test, failure))
+            }
             WorkerTask::Replay { text } => Some(replay_saved(&self.run, system, log, &text)),
             WorkerTask::WriteUnitTest {
                 test,
                 fatal,
                 title,
                 file,
+                limit,
             } => {
                 let test = test.for_system(system);
                 let written = match fatal.and_then(SentFailure::into_failure) {
                     None => system.unit_test(&test, &title, &file),
-                    Some(failure) => system.unit_test_of_crash(&test, &failure, &title, &file),
+                    Some(failure) => {
+                        let failure = (&failure, limit);
+                        system.unit_test_of_crash(&test, failure, &title, &file)
+                    }
                 };
                 Some(match written {
                     None => WorkerReport::NoUnitTest,
@@ -349,6 +368,31 @@ fn simplify<S: Target>(
     }
 }
 
+/// Finds the step that is to blame for a failure.
+fn find_culprit<S: Target>(
+    run: &RunCommand,
+    system: &mut S,
+    log: &StepLog,
+    test: SentTest,
+    failure: SentFailure,
+) -> WorkerReport {
+    let test = test.for_system(system);
+    let Some(failure) = failure.into_failure() else {
+        return WorkerReport::Impossible(Error::new("there is no such kind of failure").into());
+    };
+    let options = ReplayOptions {
+        check: run.reduce_options().check,
+    };
+    let mut proceed = || !log.is_stop_requested();
+    let mut logged = LoggedSystem::new(system, log);
+    let identity = identify(&mut logged, &test, &failure, &options, &mut proceed);
+    log.set_activity(Activity::OwnWork);
+    match identity {
+        Ok(identity) => WorkerReport::Identified(identity.culprit.map(Into::into)),
+        Err(error) => WorkerReport::Impossible(error.into()),
+    }
+}
+
 /// Returns the messages so far, with an error after them.
 fn render_with_error(messages: &SharedBuffer, error: &Error, setup: &WorkerSetup) -> String {
     let (mut discarded, mut err) = (io::sink(), messages.clone());
@@ -386,5 +430,8 @@ impl Write for SharedBuffer {
 
 /// Returns the error for a lost connection.
 fn connection_lost(error: io::Error) -> Error {
-    Error::new(format!("the supervisor is gone: {error}"))
+    Error::new(format!(
+        "the supervisor is gone: {}",
+        describe_os_error(&error)
+    ))
 }

@@ -9,21 +9,25 @@
 //! suffice.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use testwright_campaign::{
     ForkServer, ProcessLauncher, RemoteSystem, SentFailure, StepLog, Supervisor,
     TEST_TIMEOUT_SIGNATURE, Timeouts, WorkerLoss, WorkerOutcome, supervise,
 };
+use testwright_core::analyse::culprit::{BugIdentity, identify};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{ReduceError, ReduceOptions, Shrunk};
 use testwright_core::{Catalog, Error, Failure, FailureKind, Step, Test, saved};
+use testwright_python::StandaloneStyle;
 
 use super::actions::{ActionRegistry, WorkerActionIds};
 use super::start::{ForkServerError, Starter};
 use super::{WorkerReport, WorkerTask};
 use crate::files::UserPath;
 use crate::reduction::{self, ReductionGoal};
+use crate::unit_test;
 
 /// Reduces one test after the other in worker processes.
 pub(crate) struct WorkerReducer<'a> {
@@ -37,6 +41,10 @@ pub(crate) struct WorkerReducer<'a> {
     pub(crate) timeouts: Timeouts,
     /// True if the user wants to stop.
     pub(crate) stop: &'a AtomicBool,
+    /// The time at which reductions end, once it is known.
+    pub(crate) deadline: &'a OnceLock<Instant>,
+    /// Set when the result of the current reduction is not needed any more.
+    pub(crate) is_cancelled: Arc<AtomicBool>,
     /// The fork server, once it is started.
     fork_server: Option<ForkServer>,
 }
@@ -96,6 +104,7 @@ impl<'a> WorkerReducer<'a> {
         options: ReduceOptions,
         timeouts: Timeouts,
         stop: &'a AtomicBool,
+        deadline: &'a OnceLock<Instant>,
     ) -> WorkerReducer<'a> {
         WorkerReducer {
             starter,
@@ -103,6 +112,8 @@ impl<'a> WorkerReducer<'a> {
             options,
             timeouts,
             stop,
+            deadline,
+            is_cancelled: Arc::default(),
             fork_server: None,
         }
     }
@@ -115,7 +126,21 @@ impl<'a> WorkerReducer<'a> {
             self.options,
             self.timeouts,
             self.stop,
+            self.deadline,
         )
+    }
+
+    /// Returns true if the time for reductions is up.
+    pub(crate) fn is_time_up(&self) -> bool {
+        self.bounds().is_over()
+    }
+
+    /// Returns the bounds of the current reduction.
+    fn bounds(&self) -> ReductionBounds<'a> {
+        ReductionBounds {
+            deadline: Some(self.deadline),
+            is_cancelled: self.is_cancelled.clone(),
+        }
     }
 
     /// Reduces a test. `history` contains all steps of the worker that found it, up to this
@@ -133,6 +158,9 @@ impl<'a> WorkerReducer<'a> {
         for (number, candidate) in candidates.enumerate() {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Error::new("interrupted"));
+            }
+            if self.is_time_up() {
+                return Err(Error::new(TIME_IS_UP));
             }
             // Running many earlier tests takes as long as it took the first time.
             if number > 0
@@ -203,11 +231,15 @@ impl<'a> WorkerReducer<'a> {
         } else {
             self.simplify_in_worker(test, failure)?
         };
-        let is_stopping = self.stop.load(Ordering::Relaxed);
+        // A hang is confirmed already.
+        let is_stopping = self.stop.load(Ordering::Relaxed) || failure.kind == FailureKind::Hang;
         match &attempt {
             SimplifyResult::Simpler { test: short, .. }
                 if !is_stopping && !self.fails_same_way(short, failure)? =>
             {
+                if self.is_time_up() {
+                    return Err(Error::new(TIME_IS_UP));
+                }
                 self.simplify_remotely(test, failure, true)
             }
             _ => Ok(attempt),
@@ -238,7 +270,7 @@ impl<'a> WorkerReducer<'a> {
             test: self.actions.encode_test(test),
             failure: failure.into(),
         };
-        match self.run_task(&task, self.stop)? {
+        match self.run_task(&task, self.stop, self.bounds())? {
             WorkerAnswer::Report(WorkerReport::Simplified {
                 test,
                 failure: sent,
@@ -272,79 +304,93 @@ impl<'a> WorkerReducer<'a> {
         failure: &Failure,
         is_fresh: bool,
     ) -> Result<SimplifyResult, Error> {
-        let hangs = failure.kind == FailureKind::Hang;
         // A test that takes too long as a whole needs all of its time.
-        let is_step = failure.signature != TEST_TIMEOUT_SIGNATURE;
-        // A shorter limit saves time: a hundred attempts that each wait five seconds take long.
-        let shortened = Timeouts {
-            step: (self.timeouts.step / 10)
-                .max(WorkerReducer::MIN_STEP_TIME)
-                .min(self.timeouts.step),
-            ..self.timeouts
-        };
-        let timeouts = if hangs && is_step {
-            shortened
-        } else {
-            self.timeouts
-        };
-        let aim = if hangs {
+        if failure.kind == FailureKind::Hang && failure.signature != TEST_TIMEOUT_SIGNATURE {
+            return self.simplify_hang(test, failure, is_fresh);
+        }
+        let aim = if failure.kind == FailureKind::Hang {
             ReductionGoal::Short
         } else {
             ReductionGoal::Simple
         };
-        let (short, found, runs, complete) =
-            match self.shrink(test, failure, aim, (timeouts, is_fresh))? {
-                SimplifyResult::Simpler {
-                    test,
-                    failure,
-                    runs,
-                    complete,
-                } => (test, failure, runs, complete),
-                other => return Ok(other),
-            };
-        if hangs && timeouts != self.timeouts {
-            // A step that exceeds the shorter limit need not exceed the real one.
-            let mut remote = self.remote(self.timeouts);
-            let options = ReplayOptions {
-                check: self.options.check,
-            };
-            let confirmed = replay(&mut remote, &short, &options, &mut ())?;
-            drop(remote);
-            return match confirmed.failure() {
-                Some(confirmed) if confirmed.is_same_as(failure) => Ok(SimplifyResult::Simpler {
-                    test: short,
-                    failure: confirmed.clone(),
-                    runs: runs + 1,
-                    complete,
-                }),
-                _ => self.shrink(test, failure, aim, (self.timeouts, is_fresh)),
-            };
+        self.shrink(test, failure, aim, (None, is_fresh))
+    }
+
+    /// Simplifies a test in which a step hangs.
+    ///
+    /// A hundred trials that each wait for the limit of a step would take long, so trials have a
+    /// limit that is learned from the steps that end. A step that exceeds it need not hang, so the
+    /// result is confirmed with the real limit.
+    fn simplify_hang(
+        &mut self,
+        test: &Test,
+        failure: &Failure,
+        is_fresh: bool,
+    ) -> Result<SimplifyResult, Error> {
+        let mut last = SimplifyResult::NotReproduced(None);
+        for floor in WorkerReducer::HANG_FLOORS {
+            let floor = floor.min(self.timeouts.step);
+            last = self.shrink(test, failure, ReductionGoal::Short, (Some(floor), is_fresh))?;
+            if let SimplifyResult::Simpler { test: short, .. } = &last {
+                let mut remote = self.remote(self.timeouts);
+                let options = ReplayOptions {
+                    check: self.options.check,
+                };
+                let confirmed = replay(&mut remote, short, &options, &mut ())?;
+                match confirmed.failure() {
+                    Some(confirmed) if confirmed.is_same_as(failure) => return Ok(last),
+                    other => last = SimplifyResult::NotReproduced(other.cloned()),
+                }
+            }
+            if self.is_time_up() {
+                break;
+            }
         }
-        Ok(SimplifyResult::Simpler {
-            test: short,
-            failure: found,
-            runs,
-            complete,
+        match last {
+            SimplifyResult::Simpler { .. } => Ok(last),
+            _ => self.confirm_hang(test, failure),
+        }
+    }
+
+    /// Runs a test that hangs as it was found, with the real limit.
+    fn confirm_hang(&mut self, test: &Test, failure: &Failure) -> Result<SimplifyResult, Error> {
+        let mut remote = self.remote(self.timeouts);
+        let options = ReplayOptions {
+            check: self.options.check,
+        };
+        let confirmed = replay(&mut remote, test, &options, &mut ())?;
+        Ok(match confirmed.failure() {
+            Some(confirmed) if confirmed.is_same_as(failure) => SimplifyResult::Simpler {
+                test: test.clone(),
+                failure: confirmed.clone(),
+                runs: 1,
+                complete: false,
+            },
+            other => SimplifyResult::NotReproduced(other.cloned()),
         })
     }
 
-    /// The minimum of the shorter limit for steps that hang.
-    const MIN_STEP_TIME: Duration = Duration::from_millis(500);
+    /// The least limits of steps in trials of a test that hangs, tried one after the other.
+    const HANG_FLOORS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(500)];
 
-    /// Runs the reduction algorithm on a remote system.
+    /// Runs the reduction algorithm on a remote system. With `hang_floor`, steps have a limit that is
+    /// learned, of at least that.
     fn shrink(
         &mut self,
         test: &Test,
         failure: &Failure,
         aim: ReductionGoal,
-        (timeouts, is_fresh): (Timeouts, bool),
+        (hang_floor, is_fresh): (Option<Duration>, bool),
     ) -> Result<SimplifyResult, Error> {
-        let stop = self.stop;
-        let mut proceed = || !stop.load(Ordering::Relaxed);
+        let (stop, bounds) = (self.stop, self.bounds());
+        let mut proceed = || !stop.load(Ordering::Relaxed) && !bounds.is_over();
         let options = self.options;
-        let mut remote = self.remote(timeouts);
+        let mut remote = self.remote(self.timeouts);
         if is_fresh {
             remote = remote.with_process_per_test();
+        }
+        if let Some(floor) = hang_floor {
+            remote = remote.with_learned_limit(floor, None);
         }
         match reduction::shrink(&mut remote, test, failure, &options, aim, &mut proceed) {
             Ok((
@@ -364,6 +410,41 @@ impl<'a> WorkerReducer<'a> {
             Err(ReduceError::NotReproduced(other)) => Ok(SimplifyResult::NotReproduced(other)),
             Err(ReduceError::Error(error)) => Err(error),
         }
+    }
+
+    /// Finds the identity of the bug that a reduced test shows.
+    ///
+    /// That is done in a worker at full speed; if the test or an observation ends the worker, it is
+    /// done from here. If it cannot be found, the failure's own signature is the identity.
+    pub(crate) fn identify(&mut self, test: &Test, failure: &Failure) -> BugIdentity {
+        let mut identity = BugIdentity::of_failure(&self.actions.catalog(), test, failure);
+        let task = WorkerTask::Identify {
+            test: self.actions.encode_test(test),
+            failure: failure.into(),
+        };
+        match self.run_task(&task, self.stop, self.bounds()) {
+            Ok(WorkerAnswer::Report(WorkerReport::Identified(culprit))) => {
+                identity.culprit = culprit.map(Into::into);
+                identity
+            }
+            Ok(WorkerAnswer::Lost(..)) => self.identify_remotely(test, failure).unwrap_or(identity),
+            _ => identity,
+        }
+    }
+
+    /// Finds the identity of a bug step by step from here.
+    fn identify_remotely(&self, test: &Test, failure: &Failure) -> Result<BugIdentity, Error> {
+        let stop = self.stop;
+        let options = ReplayOptions {
+            check: self.options.check,
+        };
+        let bounds = self.bounds();
+        let mut proceed = || !stop.load(Ordering::Relaxed) && !bounds.is_over();
+        // Many observations may hang, and each would wait for the whole limit.
+        let floor = Duration::from_millis(500).min(self.timeouts.step);
+        let remote = self.remote(self.timeouts);
+        let mut remote = remote.with_learned_limit(floor, None);
+        identify(&mut remote, test, failure, &options, &mut proceed)
     }
 
     /// Returns the system in processes that may die.
@@ -397,29 +478,32 @@ impl<'a> WorkerReducer<'a> {
         let task = WorkerTask::Replay {
             text: text.to_owned(),
         };
-        Ok(match self.run_task(&task, self.stop)? {
-            WorkerAnswer::Report(WorkerReport::Replayed { failure: None, .. }) => {
-                ReplayResult::Passes
-            }
-            WorkerAnswer::Report(WorkerReport::Replayed {
-                test,
-                failure: Some(failure),
-            }) => ReplayResult::Fails {
-                test: self.actions.decode_test(test),
-                failure: failure
-                    .into_failure()
-                    .ok_or_else(|| Error::new("there is no such kind of failure"))?,
+        // One short test is run even when the time is up: a result that is not checked is worth less.
+        Ok(
+            match self.run_task(&task, self.stop, ReductionBounds::default())? {
+                WorkerAnswer::Report(WorkerReport::Replayed { failure: None, .. }) => {
+                    ReplayResult::Passes
+                }
+                WorkerAnswer::Report(WorkerReport::Replayed {
+                    test,
+                    failure: Some(failure),
+                }) => ReplayResult::Fails {
+                    test: self.actions.decode_test(test),
+                    failure: failure
+                        .into_failure()
+                        .ok_or_else(|| Error::new("there is no such kind of failure"))?,
+                },
+                WorkerAnswer::Lost(loss, test) => ReplayResult::Fails {
+                    failure: loss_failure(&loss, &test, &self.actions.catalog()),
+                    test,
+                },
+                WorkerAnswer::Report(_) | WorkerAnswer::Nothing => ReplayResult::Unknown,
             },
-            WorkerAnswer::Lost(loss, test) => ReplayResult::Fails {
-                failure: loss_failure(&loss, &test, &self.actions.catalog()),
-                test,
-            },
-            WorkerAnswer::Report(_) | WorkerAnswer::Nothing => ReplayResult::Unknown,
-        })
+        )
     }
 
-    /// Renders a test as a file for pytest. Returns `None` if this kind of system has no such
-    /// files.
+    /// Renders a test as a file for pytest that was run and fails. Returns `None` if this kind of
+    /// system has no such files.
     pub(crate) fn render_unit_test(
         &mut self,
         test: &Test,
@@ -432,19 +516,29 @@ impl<'a> WorkerReducer<'a> {
             fatal: is_fatal(failure.kind).then(|| failure.into()),
             title,
             file: file.absolute().to_owned(),
+            limit: unit_test::limit_in_file(self.timeouts.step),
         };
         // Writing one test is quick, so it is done even if the user wants to stop.
-        Some(match self.run_task(&task, &AtomicBool::new(false)) {
-            Ok(WorkerAnswer::Report(WorkerReport::UnitTest(text))) => Ok(text),
-            Ok(WorkerAnswer::Report(WorkerReport::NoUnitTest)) => return None,
-            Ok(WorkerAnswer::Report(WorkerReport::Impossible(error))) => Err(error.into()),
-            Ok(_) => Err(Error::new("the process that was to write it has ended")),
-            Err(error) => Err(error),
-        })
+        Some(
+            match self.run_task(&task, &AtomicBool::new(false), ReductionBounds::default()) {
+                Ok(WorkerAnswer::Report(WorkerReport::UnitTest(draft))) => {
+                    draft.confirmed(StandaloneStyle::Pytest, Some(failure), file.absolute())
+                }
+                Ok(WorkerAnswer::Report(WorkerReport::NoUnitTest)) => return None,
+                Ok(WorkerAnswer::Report(WorkerReport::Impossible(error))) => Err(error.into()),
+                Ok(_) => Err(Error::new("the process that was to write it has ended")),
+                Err(error) => Err(error),
+            },
+        )
     }
 
     /// Runs one task in a new worker, unless the user wants to stop.
-    fn run_task(&mut self, task: &WorkerTask, stop: &AtomicBool) -> Result<WorkerAnswer, Error> {
+    fn run_task(
+        &mut self,
+        task: &WorkerTask,
+        stop: &AtomicBool,
+        bounds: ReductionBounds<'_>,
+    ) -> Result<WorkerAnswer, Error> {
         // The fork server may be gone: the last worker may have killed it.
         for _ in 0..2 {
             let mut fork_server = match self.fork_server.take() {
@@ -454,6 +548,7 @@ impl<'a> WorkerReducer<'a> {
             let mut listener = ReportListener {
                 action_ids: WorkerActionIds::new(self.actions),
                 stop,
+                bounds: &bounds,
                 report: None,
                 stop_requested: None,
             };
@@ -462,6 +557,9 @@ impl<'a> WorkerReducer<'a> {
                 Ok(WorkerOutcome::Finished) => listener
                     .report
                     .map_or(WorkerAnswer::Nothing, WorkerAnswer::Report),
+                Ok(WorkerOutcome::Dismissed) if bounds.is_over() => {
+                    return Err(Error::new(TIME_IS_UP));
+                }
                 Ok(WorkerOutcome::Dismissed) => return Err(Error::new("interrupted")),
                 Ok(WorkerOutcome::Lost(loss)) => {
                     let test = listener.action_ids.test(&loss.current_test);
@@ -486,6 +584,27 @@ pub(crate) fn start(starter: &Starter, stop: &AtomicBool) -> Result<ForkServer, 
         }
         ForkServerError::Abandoned => Error::new("interrupted"),
     })
+}
+
+/// The reason why a reduction was not begun, or not finished.
+pub(crate) const TIME_IS_UP: &str = "the time is up (`--time` allows more)";
+
+/// The bounds of a reduction; none by default.
+#[derive(Clone, Default)]
+struct ReductionBounds<'a> {
+    /// The time at which it ends, once that is known.
+    deadline: Option<&'a OnceLock<Instant>>,
+    /// Set when its result is not needed any more.
+    is_cancelled: Arc<AtomicBool>,
+}
+
+impl ReductionBounds<'_> {
+    /// Returns true if the reduction has to end.
+    fn is_over(&self) -> bool {
+        let deadline = self.deadline.and_then(OnceLock::get);
+        deadline.is_some_and(|deadline| Instant::now() >= *deadline)
+            || self.is_cancelled.load(Ordering::Relaxed)
+    }
 }
 
 /// Returns true if a failure ends the process.
@@ -517,6 +636,7 @@ struct ReportListener<'a> {
     /// The numbers that the worker uses for actions.
     action_ids: WorkerActionIds<'a>,
     stop: &'a AtomicBool,
+    bounds: &'a ReductionBounds<'a>,
     /// The report, once it has come.
     report: Option<WorkerReport>,
     /// The time when the worker was requested to stop.
@@ -543,7 +663,7 @@ impl Supervisor<WorkerReport> for ReportListener<'_> {
     }
 
     fn poll(&mut self, log: &StepLog) -> bool {
-        if !self.stop.load(Ordering::Relaxed) {
+        if !self.stop.load(Ordering::Relaxed) && !self.bounds.is_over() {
             return true;
         }
         log.request_stop();

@@ -15,9 +15,10 @@ use crate::console::Console;
 use crate::target::{ReachedArcs, Target};
 use testwright_campaign::{Activity, LoggedSystem, ReportSender, SentFailure, SentTest, StepLog};
 use testwright_core::generate::{
-    FailingTest, GeneratedTest, SearchOptions, SearchProgress, SearchWatcher,
+    FailingTest, GeneratedTest, SearchOptions, SearchProgress, SearchWatcher, UntakenTemplates,
 };
-use testwright_core::{Error, System, TargetId, Test};
+use testwright_core::{Error, Step, System, TargetId, Test};
+use testwright_python::HarnessProblem;
 
 /// The sender of reports. The search, the requests for other workers' tests and the announcements
 /// of action names share it.
@@ -45,6 +46,7 @@ pub(super) fn search<S: Target>(
         files: 0,
         tests: 0,
         pace: SlowdownGuard::start(&SearchProgress::default()),
+        untaken: UntakenTemplates::new(system.actions()),
     };
     let (mut nowhere, mut discarded) = (io::sink(), io::sink());
     let console = &mut Console::new(&mut nowhere, &mut discarded, Terminal::plain());
@@ -66,22 +68,26 @@ pub(super) fn search<S: Target>(
         Err(_) => Err(Error::new("a file that the strategy needs has changed")),
     };
     log.set_activity(Activity::OwnWork);
-    let problem = |problem: testwright_python::HarnessProblem| SentProblem {
+    let (mistakes, problems): (Vec<_>, Vec<_>) = system
+        .system()
+        .problems()
+        .into_iter()
+        .partition(|problem| problem.is_mistake);
+    let problem = |problem: HarnessProblem| SentProblem {
         line: problem.line,
         message: problem.message,
         times: problem.times,
     };
     let summary = searched.as_ref().copied().unwrap_or_default();
+    let mistake = mistakes.first().map(HarnessProblem::to_error);
+    let is_mistake = mistake.is_some();
+    let error = mistake.or(searched.err());
     reporter.send(&WorkerReport::SearchEnded {
         deadlocks: summary.progress.deadlocks,
         is_idle: summary.progress.tests > 0 && summary.progress.steps == 0,
-        problems: system
-            .system()
-            .problems()
-            .into_iter()
-            .map(problem)
-            .collect(),
-        error: searched.err().map(Into::into),
+        problems: problems.into_iter().map(problem).collect(),
+        error: error.map(Into::into),
+        is_mistake,
     });
 }
 
@@ -100,6 +106,8 @@ struct SearchReporter<'a> {
     /// The number of tests so far.
     tests: u64,
     pace: SlowdownGuard,
+    /// The lines of the harness from which no test has taken an action.
+    untaken: UntakenTemplates,
 }
 
 impl SearchReporter<'_> {
@@ -107,6 +115,15 @@ impl SearchReporter<'_> {
     /// process soon.
     fn send(&self, report: &WorkerReport) {
         let _supervisor_gone = self.sender.borrow_mut().report(report);
+    }
+
+    /// Reports the lines of the harness from which a test is the first to take an action.
+    fn report_lines<S: Target>(&mut self, system: &LoggedSystem<'_, S>, steps: &[Step]) {
+        let first = self.untaken.take_all(steps);
+        if !first.is_empty() {
+            let test = SentTest::from_test(&Test::from_steps(first), system.actions());
+            self.send(&WorkerReport::LinesTaken(test));
+        }
     }
 
     /// Reports the code that was reached for the first time since the last call, including
@@ -146,7 +163,8 @@ impl<S: Target> SearchWatcher<LoggedSystem<'_, S>> for SearchReporter<'_> {
         !self.log.is_stop_requested() && self.steps.is_none_or(|steps| progress.steps < steps)
     }
 
-    fn test_interrupted(&mut self, system: &LoggedSystem<'_, S>, new: &[TargetId]) {
+    fn test_interrupted(&mut self, system: &LoggedSystem<'_, S>, steps: &[Step], new: &[TargetId]) {
+        self.report_lines(system, steps);
         let number = self.tests + 1;
         self.report_reached(system, new, || format!("test {number}"));
     }
@@ -162,6 +180,7 @@ impl<S: Target> SearchWatcher<LoggedSystem<'_, S>> for SearchReporter<'_> {
         made: GeneratedTest<'_>,
     ) -> ControlFlow<()> {
         self.log.set_activity(Activity::OwnWork);
+        self.report_lines(system, made.steps);
         let is_new = self.report_reached(system, made.new, || format!("test {}", made.number + 1));
         if self.reports_all || is_new {
             let test = Test {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use testwright_campaign::{ForkServer, ResourceLimits, SpawnError};
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 
 use super::{HarnessFile, LoadRefusal, LoadReport, WorkerSetup};
 use crate::console::Console;
@@ -56,8 +56,8 @@ impl ScratchFolder {
         let parent = std::env::temp_dir();
         let failed = |error: std::io::Error| {
             Error::new(format!(
-                "cannot make a folder for the workers in `{}`: {error}",
-                parent.display()
+                "cannot make a folder for the workers in `{}`: {}",
+                parent.display(), describe_os_error(&error)
             ))
             .with_help("name another place with the variable TMPDIR, or run in the current folder with `--in-place`")
         };
@@ -144,8 +144,13 @@ impl Starter {
                 .with_help("`--jobs 0` does all the work in this process")
         })?;
         let harness = harness.map(|file| {
-            let path = resolved_path(&file.path)
-                .map_err(|error| Error::new(format!("cannot find `{}`: {error}", file.name)))?;
+            let path = resolved_path(&file.path).map_err(|error| {
+                Error::new(format!(
+                    "cannot find `{}`: {}",
+                    file.name,
+                    describe_os_error(&error)
+                ))
+            })?;
             Ok::<_, Error>(HarnessFile {
                 path,
                 name: file.name.clone(),
@@ -198,7 +203,8 @@ impl Starter {
         if let Some(scratch) = &self.scratch {
             let folder = self.new_folder(&scratch.root).map_err(|error| {
                 ForkServerError::Error(Error::new(format!(
-                    "cannot make a folder for a worker: {error}"
+                    "cannot make a folder for a worker: {}",
+                    describe_os_error(&error)
                 )))
             })?;
             command.env("TMPDIR", &folder);
@@ -231,8 +237,9 @@ impl Starter {
             }
             SpawnError::Cancelled => ForkServerError::Abandoned,
             SpawnError::NotStarted(error) => ForkServerError::Error(Error::new(format!(
-                "cannot start a process of `{}`: {error}",
-                self.python.display()
+                "cannot start a process of `{}`: {}",
+                self.python.display(),
+                describe_os_error(&error)
             ))),
             SpawnError::ProcessEnded {
                 description: ending,

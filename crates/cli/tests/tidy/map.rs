@@ -63,7 +63,7 @@ fn broken_links<'p>(folder: &Path, page: &'p str) -> Vec<&'p str> {
 }
 
 #[test]
-fn what_the_map_names_exists() {
+fn paths_named_on_the_map_exist() {
     for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
         let text = read(page);
         let missing = missing_paths(&text);
@@ -75,7 +75,7 @@ fn what_the_map_names_exists() {
 }
 
 #[test]
-fn what_exists_is_named_on_the_map() {
+fn crates_and_examples_are_named_on_the_map() {
     let map = read("ARCHITECTURE.md");
     for parent in ["crates", "examples"] {
         for name in folders(parent) {

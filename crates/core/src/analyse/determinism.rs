@@ -7,7 +7,7 @@
 use crate::replay::{ReplayOptions, ReplayWatcher, replay};
 use crate::{ActionId, Error, Step, System, Test, TraceEvent};
 
-/// The largest catalogue for which all enabled actions are compared. In larger ones, only the
+/// The largest catalog for which all enabled actions are compared. In larger ones, only the
 /// actions that occur in the test are compared.
 const MAX_COMPARED_ACTIONS: u64 = 5_000;
 

@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_touched_again_does_not_count() {
+    fn targets_that_are_not_touched_again_do_not_count() {
         let mut system = Watched::new(Jugs::default());
         let mut proceed = || true;
         let mut quick = QuickReducer {

@@ -41,6 +41,28 @@ pub struct FailureGroup {
     pub members: Vec<usize>,
 }
 
+impl FailureGroup {
+    /// Builds the group of some failing tests that belong together.
+    pub fn of_members(
+        catalog: &Catalog,
+        cases: &[(Test, Failure)],
+        members: Vec<usize>,
+        options: &TriageOptions,
+    ) -> FailureGroup {
+        let shortest = members
+            .iter()
+            .copied()
+            .min_by_key(|index| (cases[*index].0.len(), *index))
+            .unwrap_or(0);
+        let (test, failure) = &cases[shortest];
+        FailureGroup {
+            signature: signature(catalog, test, failure, options),
+            shortest,
+            members,
+        }
+    }
+}
+
 /// Groups failing tests by signature, the largest group first. The last step of each test should be
 /// the failing one.
 ///
@@ -82,18 +104,8 @@ pub fn triage(
         groups.entry(signature).or_default().push(index);
     }
     let mut groups: Vec<FailureGroup> = groups
-        .into_iter()
-        .map(|(signature, members)| {
-            let shortest = members
-                .iter()
-                .copied()
-                .min_by_key(|index| (cases[*index].0.len(), *index));
-            FailureGroup {
-                signature,
-                shortest: shortest.unwrap_or(0),
-                members,
-            }
-        })
+        .into_values()
+        .map(|members| FailureGroup::of_members(catalog, cases, members, options))
         .collect();
     // Stable: in order of signatures within.
     groups.sort_by_key(|group| std::cmp::Reverse(group.members.len()));
@@ -116,7 +128,7 @@ pub fn signature(
         Step::Restart => None,
     };
     let step = match test.steps.last() {
-        Some(Step::Act(action)) => without_digits(&catalog.text(*action)),
+        Some(Step::Act(action)) => without_numbers(&catalog.text(*action)),
         _ => String::new(),
     };
     let classes = if options.action_classes {
@@ -131,24 +143,41 @@ pub fn signature(
     }
 }
 
-/// Removes digits from a message, and also text in quotes if `abstract_strings` is set.
+/// Writes `…` for each number in a message, and also for text in quotes if `abstract_strings` is
+/// set.
 pub fn abstract_message(message: &str, abstract_strings: bool) -> String {
     let message = if abstract_strings {
         without_strings(message)
     } else {
         message.to_owned()
     };
-    without_digits(&message)
+    without_numbers(&message)
 }
 
-/// Removes all ASCII digits from a text.
-fn without_digits(text: &str) -> String {
-    text.chars()
-        .filter(|character| !character.is_ascii_digit())
-        .collect()
+/// Writes `…` for each number. The digits at the end of a name are left out: `b0` is a `b`.
+fn without_numbers(text: &str) -> String {
+    let mut out = String::new();
+    let mut previous = ' ';
+    let mut in_number = false;
+    for (position, character) in text.char_indices() {
+        let is_digit = character.is_ascii_digit();
+        let is_point = character == '.'
+            && text[position + 1..].starts_with(|next: char| next.is_ascii_digit());
+        if is_digit && !in_number {
+            in_number = !(previous.is_alphanumeric() || previous == '_');
+            if in_number {
+                out.push('…');
+            }
+        } else if !(is_digit || in_number && is_point) {
+            in_number = false;
+            out.push(character);
+        }
+        previous = character;
+    }
+    out
 }
 
-/// Removes the text between quotes and keeps the quotes. A quote within a word is an apostrophe,
+/// Writes `…` for the text between quotes. A quote within a word is an apostrophe,
 /// and a quote that is never closed is left alone.
 fn without_strings(text: &str) -> String {
     let mut out = String::new();
@@ -164,6 +193,7 @@ fn without_strings(text: &str) -> String {
             continue;
         }
         if let Some(end) = find_closing_quote(rest, quote) {
+            out.push('…');
             out.push_str(quote);
             rest = &rest[end + 1..];
         }
@@ -192,11 +222,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_varies_is_left_out() {
+    fn numbers_are_removed_from_messages() {
         let check = |text: &str, strings: bool, expected: &str| {
             assert_eq!(abstract_message(text, strings), expected);
         };
-        check("list index 17 of 3", false, "list index  of ");
+        check("list index 17 of 3", false, "list index … of …");
         check(
             "KeyError: 'a1' is not \"b\"",
             false,
@@ -205,10 +235,10 @@ mod tests {
         check(
             "KeyError: 'a1' is not \"b\"",
             true,
-            "KeyError: '' is not \"\"",
+            "KeyError: '…' is not \"…\"",
         );
-        check("can't find 'it\\'s'", true, "can't find ''");
+        check("can't find 'it\\'s'", true, "can't find '…'");
         check("never 'closed", true, "never 'closed");
-        check("ä 'ö' ü", true, "ä '' ü");
+        check("ä 'ö' ü", true, "ä '…' ü");
     }
 }

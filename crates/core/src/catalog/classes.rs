@@ -14,7 +14,7 @@ use crate::{ActionId, Axis, Catalog, PoolId, SlotRole, TemplateId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClassId(pub usize);
 
-/// The action classes of a catalogue, in file order.
+/// The action classes of a catalog, in file order.
 #[derive(Clone, Debug, Default)]
 pub struct ActionClasses {
     texts: Vec<String>,
@@ -32,7 +32,7 @@ pub struct ActionClasses {
 }
 
 impl ActionClasses {
-    /// Collects the classes of a catalogue.
+    /// Collects the classes of a catalog.
     pub fn new(catalog: &Catalog) -> ActionClasses {
         let mut known: FxHashMap<&str, ClassId> = FxHashMap::default();
         let mut classes = ActionClasses::default();

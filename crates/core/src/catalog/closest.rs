@@ -15,7 +15,7 @@ pub(crate) struct ClosestAction {
 }
 
 impl ClosestAction {
-    /// Builds the index of a catalogue.
+    /// Builds the index of a catalog.
     pub(crate) fn new(catalog: &Catalog) -> ClosestAction {
         let templates = (0..catalog.templates().len()).map(TemplateId);
         let samples = templates

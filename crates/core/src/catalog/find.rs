@@ -1,4 +1,4 @@
-//! Finding actions by their text, without writing out the catalogue.
+//! Finding actions by their text, without writing out the catalog.
 //!
 //! A text is matched against the pieces of each template, from left to right. After each piece
 //! there is a set of positions in the text where the next piece may begin: one after literal text,
@@ -281,7 +281,7 @@ impl TextQuery {
         let rest = &self.text.as_bytes()[at..];
         let sign = usize::from(rest.first() == Some(&b'-'));
         let digits = rest[sign..].iter().take_while(|byte| byte.is_ascii_digit());
-        // No number in a catalogue has more digits.
+        // No number in a catalog has more digits.
         let digits = digits.count().min(19);
         let starts_with_zero = rest.get(sign) == Some(&b'0');
         for length in 1..=digits {
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_not_found() {
+    fn unknown_texts_find_no_action() {
         let catalog = avl();
         for text in [
             "",

@@ -2,7 +2,7 @@
 
 use crate::TemplateId;
 
-/// A subset of the templates of a catalogue.
+/// A subset of the templates of a catalog.
 ///
 /// ```
 /// use testwright_core::{TemplateId, TemplateSet};
@@ -121,7 +121,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_behaves_as_a_set(left in prop::collection::vec(0usize..300, 0..40), right in prop::collection::vec(0usize..300, 0..40)) {
+        fn template_sets_behave_like_sets(left in prop::collection::vec(0usize..300, 0..40), right in prop::collection::vec(0usize..300, 0..40)) {
             let set = |ids: &[usize]| ids.iter().copied().map(TemplateId).collect::<TemplateSet>();
             let plain = |ids: &[usize]| ids.iter().copied().collect::<BTreeSet<usize>>();
             let (mut a, b) = (set(&left), set(&right));

@@ -5,6 +5,7 @@ use std::fmt;
 use super::links::Links;
 use super::visited::VisitedStates;
 use super::{BacktrackChoice, StateId};
+use crate::verdict::{Caveat, ReachedLimit, Verdict, VerdictExtent};
 use crate::{Equivalence, Failure, Test};
 
 /// The result of an exploration.
@@ -43,6 +44,9 @@ pub struct Exploration {
     pub forgot_states: bool,
     /// The way in which the exploration returned to states, and the reason for it.
     pub backtracking: BacktrackChoice,
+    /// The parts that the result leaves open, besides the [caveats of the
+    /// system](crate::Fingerprint::caveats).
+    pub caveats: Vec<Caveat>,
     /// The memory, in bytes, of the remembered states, the paths to them and the data of the
     /// watcher. Snapshots are not included.
     pub bytes: usize,
@@ -83,6 +87,31 @@ pub enum StopReason {
 }
 
 impl Exploration {
+    /// Returns the evidence for "there are no more states, failures and goals than these".
+    ///
+    /// An exploration that its watcher stopped counts as interrupted: only the watcher knows the
+    /// reason.
+    pub fn verdict(&self) -> Verdict {
+        let mut verdict = Verdict::new(match self.extent {
+            ExploredExtent::Partial {
+                reason: StopReason::Stopped | StopReason::Interrupted,
+                ..
+            } => VerdictExtent::Interrupted,
+            _ => VerdictExtent::Complete,
+        });
+        let limit = match self.extent {
+            ExploredExtent::Length(length) => Some(ReachedLimit::Depth(length)),
+            ExploredExtent::Partial { reason, .. } => reason.limit(),
+            ExploredExtent::Everything => None,
+        };
+        limit.into_iter().for_each(|limit| verdict.add_limit(limit));
+        if self.failure_count > 0 && limit != Some(ReachedLimit::Failure) {
+            verdict.add_limit(ReachedLimit::AfterFailure);
+        }
+        verdict.add_caveats(self.caveats.iter().cloned());
+        verdict
+    }
+
     /// Returns true if every reachable state was visited.
     pub fn is_complete(&self) -> bool {
         self.extent == ExploredExtent::Everything
@@ -101,6 +130,18 @@ impl Exploration {
     /// one if the order was breadth first.
     pub fn test_to(&self, state: StateId) -> Option<Test> {
         self.paths.test_to(state)
+    }
+}
+
+impl StopReason {
+    /// Returns the limit that was reached, if it was one.
+    fn limit(self) -> Option<ReachedLimit> {
+        match self {
+            StopReason::Stopped | StopReason::Interrupted => None,
+            StopReason::FailureFound => Some(ReachedLimit::Failure),
+            StopReason::GoalFound => Some(ReachedLimit::Goal),
+            StopReason::MemoryFull => Some(ReachedLimit::Memory),
+        }
     }
 }
 

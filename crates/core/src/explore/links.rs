@@ -54,7 +54,7 @@ impl Links {
         self.parents.push(parent);
         self.actions.push(action.0 as u32);
         if let Some(upper) = &mut self.upper {
-            // A catalogue has at most 2^48 actions.
+            // A catalog has at most 2^48 actions.
             upper.push((action.0 >> 32) as u16);
         }
         visit

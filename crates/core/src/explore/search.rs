@@ -1,5 +1,6 @@
 //! The search loop that all explorations share.
 
+use super::confirmation::{MergedPair, MergedStates};
 use super::exploration::StatePaths;
 use super::frontier::{Frontier, OpenState, new_frontier};
 use super::links::{START, Visit};
@@ -9,6 +10,7 @@ use super::{
     BacktrackChoice, Exploration, ExploreOptions, ExploreProgress, ExploreWatcher, ExploredExtent,
     Explorer, FailurePolicy, SearchOrder, StateId, StateTransition, StopReason, WhenFull,
 };
+use crate::verdict::Caveat;
 use crate::{ActionId, Equivalence, Error, Failure, Outcome, System};
 
 /// Explores a system; see [`Explorer::explore`].
@@ -28,7 +30,12 @@ pub(super) fn explore<S: System + ?Sized, K>(
             reason: "it was requested".to_owned(),
         },
     };
-    let walker = StateWalker::new(explorer, backtracking.method, options.max_snapshots);
+    let walker = StateWalker::new(
+        explorer,
+        backtracking.method,
+        options.max_snapshots,
+        options.check,
+    );
     let mut search = StateSearch {
         walker,
         options,
@@ -38,6 +45,8 @@ pub(super) fn explore<S: System + ?Sized, K>(
         frontier: new_frontier(options.order),
         unexpanded: 0,
         covered_length: 0,
+        merged: MergedStates::default(),
+        caveats: Vec::new(),
         found: empty_exploration(options.matching, backtracking),
     };
     let end = match options.order {
@@ -72,35 +81,40 @@ fn empty_exploration(matching: Option<Equivalence>, backtracking: BacktrackChoic
         matching,
         forgot_states: false,
         backtracking,
+        caveats: Vec::new(),
         bytes: 0,
         paths: StatePaths::default(),
     }
 }
 
 /// An exploration in progress.
-struct StateSearch<'a, 'e, 's, S: ?Sized, K> {
-    walker: StateWalker<'e, 's, S, K>,
-    options: &'a ExploreOptions,
-    watcher: &'a mut dyn ExploreWatcher<S>,
+pub(super) struct StateSearch<'a, 'e, 's, S: ?Sized, K> {
+    pub(super) walker: StateWalker<'e, 's, S, K>,
+    pub(super) options: &'a ExploreOptions,
+    pub(super) watcher: &'a mut dyn ExploreWatcher<S>,
     /// The current maximum number of steps per test.
     limit: Option<usize>,
-    visited: Option<VisitedStates>,
+    pub(super) visited: Option<VisitedStates>,
     frontier: Box<dyn Frontier>,
     /// The number of states that were not expanded because of a limit.
     unexpanded: u64,
     /// The length up to which every test is covered.
     covered_length: usize,
+    /// The states that counted as one.
+    pub(super) merged: MergedStates,
+    /// Failures that did not happen again.
+    caveats: Vec<Caveat>,
     found: Exploration,
 }
 
 /// The classification of a state that was just reached.
-enum Arrival {
+pub(super) enum Arrival {
     /// A known state that need not be visited again.
-    Known(StateId),
+    Known(MergedPair),
     /// A known state, but reached by a shorter path, so that more of what follows is within the
     /// limit.
     Shorter(u32),
-    /// A new state, with a fingerprint if it is to be recognised later.
+    /// A new state, with a fingerprint if it is to be recognized later.
     New(Option<u128>),
     /// A state that is not known, and there is no room to remember it.
     NoRoom,
@@ -180,7 +194,7 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
     }
 
     /// Brings the system to the state of a visit.
-    fn go_to(&mut self, visit: Visit) -> Result<(), Halt> {
+    pub(super) fn go_to(&mut self, visit: Visit) -> Result<(), Halt> {
         let watcher = &mut *self.watcher;
         self.walker
             .go_to(visit, &mut |progress| watcher.proceed(progress))
@@ -276,9 +290,13 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
         if self.options.check && matches!(outcome, Outcome::Passed | Outcome::Expected) {
             outcome = self.walker.explorer.system.check();
         }
-        let mut failure = None;
+        let (mut failure, mut merged) = (None, None);
         let to = match outcome {
-            Outcome::Passed | Outcome::Expected => Some(self.handle_new_state(from, action)?),
+            Outcome::Passed | Outcome::Expected => {
+                let (state, pair) = self.handle_new_state(from, action)?;
+                merged = pair;
+                Some(state)
+            }
             Outcome::Interrupted => return Err(Halt::Stop(StopReason::Interrupted)),
             Outcome::Failed(reason) => {
                 failure = Some(*reason);
@@ -297,6 +315,9 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
             if let Some(failure) = failure {
                 self.record_failure(from.visit, action, failure)?;
             }
+        }
+        if let Some(pair) = merged {
+            self.compare_merged(from, action, &pair)?;
         }
         self.stop_at_goal()
     }
@@ -317,33 +338,51 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
         action: ActionId,
         failure: Failure,
     ) -> Result<(), Halt> {
-        let found = &mut self.found;
-        found.failure_count += 1;
-        let is_kept = match self.options.failures {
+        let is_new = match self.options.failures {
             FailurePolicy::First | FailurePolicy::All => true,
-            FailurePolicy::Distinct => !found
-                .failures
-                .iter()
-                .any(|(_, other)| other.is_same_as(&failure)),
+            FailurePolicy::Distinct => self.is_new_failure(&failure),
         };
-        if is_kept && found.failures.len() < self.options.max_tests {
+        if is_new && self.found.failures.len() < self.options.max_tests {
             let test = self.walker.links.test_to(from, &[action]);
-            let system = &mut *self.walker.explorer.system;
-            self.watcher.on_failure(system, &test, &failure);
-            found.failures.push((test, failure));
+            let Some((test, failure)) = self.confirm(&test)? else {
+                self.caveats.push(Caveat::Unconfirmed {
+                    failure: failure.message,
+                });
+                return Ok(());
+            };
+            if self.options.failures != FailurePolicy::Distinct || self.is_new_failure(&failure) {
+                let system = &mut *self.walker.explorer.system;
+                self.watcher.on_failure(system, &test, &failure);
+                self.found.failures.push((test, failure));
+            }
         }
+        self.found.failure_count += 1;
         match self.options.failures {
             FailurePolicy::First => Err(Halt::Stop(StopReason::FailureFound)),
             FailurePolicy::Distinct | FailurePolicy::All => Ok(()),
         }
     }
 
-    /// Handles a passing step: recognises the state it led to, and enters it if necessary.
-    fn handle_new_state(&mut self, from: &OpenState, action: ActionId) -> Result<StateId, Halt> {
+    /// Returns true if no failure that was found is the same.
+    fn is_new_failure(&self, failure: &Failure) -> bool {
+        !self
+            .found
+            .failures
+            .iter()
+            .any(|(_, other)| other.is_same_as(failure))
+    }
+
+    /// Handles a passing step: recognizes the state it led to, and enters it if necessary.
+    /// Also returns the pair of states if it counts as a known one.
+    fn handle_new_state(
+        &mut self,
+        from: &OpenState,
+        action: ActionId,
+    ) -> Result<(StateId, Option<MergedPair>), Halt> {
         let depth = from.depth + 1;
         let arrival = self.recognise(depth)?;
         match arrival {
-            Arrival::Known(state) => return Ok(state),
+            Arrival::Known(pair) => return Ok((StateId(u64::from(pair.known)), Some(pair))),
             Arrival::NoRoom => {
                 self.found.forgot_states = true;
                 if self.options.when_full == WhenFull::Stop {
@@ -353,11 +392,11 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
             Arrival::Shorter(_) | Arrival::New(_) => {}
         }
         let visit = self.walker.record_visit(from.visit, action);
-        self.enter(visit, arrival, depth)
+        Ok((self.enter(visit, arrival, depth)?, None))
     }
 
     /// Returns the fingerprint of the current state, if states are matched.
-    fn fingerprint(&mut self) -> Result<Option<u128>, Halt> {
+    pub(super) fn fingerprint(&mut self) -> Result<Option<u128>, Halt> {
         let explorer = &mut *self.walker.explorer;
         match (self.options.matching, explorer.fingerprint) {
             (Some(equivalence), Some(fingerprint)) => {
@@ -370,11 +409,12 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
     /// Classifies the state that the system is in.
     fn recognise(&mut self, depth: u32) -> Result<Arrival, Halt> {
         let fingerprint = self.fingerprint()?;
+        let fingerprint = fingerprint.map(|fingerprint| self.merged.key(fingerprint));
         let known = match (fingerprint, &self.visited) {
             (Some(fingerprint), Some(visited)) => visited.find(fingerprint),
             _ => None,
         };
-        let Some(number) = known else {
+        let Some((fingerprint, known)) = fingerprint.zip(known) else {
             return Ok(if self.is_full() {
                 Arrival::NoRoom
             } else {
@@ -384,15 +424,15 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
         let best = self
             .visited
             .as_ref()
-            .and_then(|visited| visited.depth(number));
+            .and_then(|visited| visited.depth(known));
         Ok(match best {
-            Some((best, _)) if depth < best => Arrival::Shorter(number),
-            _ => Arrival::Known(StateId(u64::from(number))),
+            Some((best, _)) if depth < best => Arrival::Shorter(known),
+            _ => Arrival::Known(MergedPair { known, fingerprint }),
         })
     }
 
     /// Returns true if no more states can be remembered.
-    fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         let visited = self.visited.as_ref();
         let remembered = visited.map_or(self.walker.links.len(), VisitedStates::len);
         // Once a state was forgotten, no more are remembered, since numbers are assigned in order.
@@ -419,7 +459,12 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
     }
 
     /// Visits a state that is new or was reached by a shorter path.
-    fn enter(&mut self, visit: Visit, arrival: Arrival, depth: u32) -> Result<StateId, Halt> {
+    pub(super) fn enter(
+        &mut self,
+        visit: Visit,
+        arrival: Arrival,
+        depth: u32,
+    ) -> Result<StateId, Halt> {
         let limit = self.limit.unwrap_or(usize::MAX);
         let follow = match arrival {
             // Without memory, only a limit ends the search, and only a stack stays small.
@@ -508,11 +553,30 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
         }
     }
 
+    /// Returns what the exploration does not cover.
+    fn caveats(&self) -> Vec<Caveat> {
+        let explorer = &*self.walker.explorer;
+        let mut caveats = match explorer.caveats {
+            Some(caveats) => caveats(explorer.system),
+            None => Vec::new(),
+        };
+        if self.options.matching.is_none() {
+            caveats.retain(|caveat| !matches!(caveat, Caveat::Abstraction { .. }));
+        }
+        caveats.extend(self.caveats.iter().cloned());
+        caveats.extend(self.merged.caveat());
+        caveats.sort_unstable();
+        caveats.dedup();
+        caveats
+    }
+
     /// Turns the search into its result.
     fn into_exploration(self, extent: ExploredExtent) -> Exploration {
         let bytes = self.bytes();
         let progress = self.walker.progress;
+        let caveats = self.caveats();
         Exploration {
+            caveats,
             states: progress.states,
             transitions: progress.transitions,
             steps: progress.steps,

@@ -96,7 +96,7 @@ impl ExploreWatcher<Jugs> for Without {
 }
 
 #[test]
-fn what_does_not_exist_is_proved_not_to() {
+fn unreachable_goals_are_proved_unreachable() {
     let mut jugs = Jugs::default();
     let mut explorer = Explorer::new(&mut jugs)
         .with_snapshots()
@@ -571,4 +571,82 @@ fn failures_are_reported_at_once() {
             .map(|(test, failure)| (test.len(), failure));
         assert_eq!(listener.0, kept.collect::<Vec<_>>());
     }
+}
+
+/// Counts its steps where its fingerprint does not see it, and fails at the third.
+struct HiddenCounter {
+    catalog: Catalog,
+    steps: u32,
+    /// The count survives a reset, so that nothing happens a second time.
+    survives: bool,
+}
+
+impl System for HiddenCounter {
+    fn actions(&self) -> &Catalog {
+        &self.catalog
+    }
+    fn reset(&mut self) -> Result<(), Error> {
+        if !self.survives {
+            self.steps = 0;
+        }
+        Ok(())
+    }
+    fn is_enabled(&mut self, _action: ActionId) -> bool {
+        true
+    }
+    fn step(&mut self, _action: ActionId) -> Outcome {
+        self.steps += 1;
+        if self.steps != 3 {
+            return Outcome::Passed;
+        }
+        Outcome::Failed(Box::new(Failure {
+            kind: crate::FailureKind::Property,
+            message: "three".to_owned(),
+            signature: "three".to_owned(),
+            details: String::new(),
+        }))
+    }
+    fn check(&mut self) -> Outcome {
+        Outcome::Passed
+    }
+}
+
+impl Fingerprint for HiddenCounter {
+    fn fingerprint(&mut self, _equivalence: Equivalence) -> Result<u128, Error> {
+        Ok(7)
+    }
+}
+
+#[test]
+fn states_that_behave_differently_are_taken_apart() {
+    let mut hidden = HiddenCounter {
+        catalog: crate::toys::catalog(&[], &["tick()"]),
+        steps: 0,
+        survives: false,
+    };
+    let mut explorer = Explorer::new(&mut hidden).with_fingerprints();
+    let exploration = explorer
+        .explore(&ExploreOptions::default(), &mut ())
+        .unwrap();
+    assert_eq!(exploration.failures[0].0.len(), 3);
+    assert!(matches!(
+        exploration.caveats[..],
+        [Caveat::StatesDiffer { .. }]
+    ));
+}
+
+#[test]
+fn a_failure_that_does_not_happen_again_is_a_caveat() {
+    let mut hidden = HiddenCounter {
+        catalog: crate::toys::catalog(&[], &["tick()"]),
+        steps: 2,
+        survives: true,
+    };
+    let mut explorer = Explorer::new(&mut hidden).with_fingerprints();
+    let exploration = explorer
+        .explore(&ExploreOptions::default(), &mut ())
+        .unwrap();
+    assert!(exploration.failures.is_empty());
+    let failure = "three".to_owned();
+    assert_eq!(exploration.caveats, [Caveat::Unconfirmed { failure }]);
 }

@@ -33,6 +33,8 @@ pub(super) struct StateWalker<'e, 's, S: ?Sized, K> {
     /// Snapshots to restore, by visit. Never iterated over.
     snapshots: FxHashMap<Visit, K>,
     max_snapshots: usize,
+    /// Check the invariants after replayed steps as well: a check may change the state.
+    check: bool,
     /// The visit that the system is at, if it is at one.
     current_visit: Option<Visit>,
 }
@@ -43,6 +45,7 @@ impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
         explorer: &'e mut Explorer<'s, S, K>,
         backtracking: Backtracking,
         max_snapshots: usize,
+        check: bool,
     ) -> StateWalker<'e, 's, S, K> {
         let links = Links::new(explorer.system.actions());
         StateWalker {
@@ -52,6 +55,7 @@ impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
             backtracking,
             snapshots: FxHashMap::default(),
             max_snapshots,
+            check,
             current_visit: None,
         }
     }
@@ -89,6 +93,12 @@ impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
         Ok(())
     }
 
+    /// Resets the system. Afterwards it is at no visit until it is [brought](StateWalker::go_to) to one.
+    pub(super) fn restart(&mut self) -> Result<(), Halt> {
+        self.current_visit = None;
+        Ok(self.explorer.system.reset()?)
+    }
+
     /// Restores the snapshot of a visit. Returns false if there is none, or if it cannot be
     /// restored.
     fn restore(&mut self, visit: Visit) -> bool {
@@ -109,13 +119,17 @@ impl<'e, 's, S: System + ?Sized, K> StateWalker<'e, 's, S, K> {
     fn replay_action(&mut self, action: ActionId, proceed: &mut Proceed<'_>) -> Result<(), Halt> {
         let system = &mut *self.explorer.system;
         let enabled = system.is_enabled(action);
-        let outcome = if enabled {
+        let mut outcome = if enabled {
             self.step(action, proceed)?
         } else {
             Outcome::Passed
         };
+        if self.check && enabled && matches!(outcome, Outcome::Passed | Outcome::Expected) {
+            outcome = self.explorer.system.check();
+        }
         let problem = match outcome {
             Outcome::Failed(_) => "fails",
+            Outcome::Interrupted => return Err(Halt::Stop(StopReason::Interrupted)),
             _ if !enabled => "is not enabled",
             _ => return Ok(()),
         };

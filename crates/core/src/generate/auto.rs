@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_what_swarm_finds() {
+    fn auto_finds_about_as_fast_as_swarm() {
         let buffer = || Buffer::new(12);
         let swarm = median(buffer, |classes| {
             Swarm::new(classes, SwarmOptions::default())
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_what_exploitation_finds() {
+    fn auto_finds_about_as_fast_as_exploit() {
         let safe = || Safe::new(99, &CODE);
         let exploit = median(safe, |_| Exploit::with_novelty(NewCoverage));
         let auto = median(safe, |classes| Auto::new(classes, NewCoverage));

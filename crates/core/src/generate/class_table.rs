@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn class_tables_survive_a_round_trip() {
         let classes = classes();
         let numbers = [0.1, 1.0 / 3.0, 0.0, 1e-9];
         let table: ClassTable = classes.iter().zip(numbers).collect();

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_the_way_to_each_target() {
+    fn entries_end_where_their_targets_were_reached() {
         let mut corpus = Corpus::new(NewCoverage, CorpusOptions::default());
         let mut safe = Safe::new(9, &[1, 2, 3, 4, 5]);
         assert_eq!(run(&mut corpus, &mut safe, &[7, 1, 7, 2, 7]), 2);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rare_is_gone_on_from_and_the_common_goes_first() {
+    fn entries_with_rare_targets_are_chosen_and_common_ones_evicted() {
         let options = CorpusOptions {
             max_entries: 3,
             ..CorpusOptions::default()

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn markov_models_survive_a_round_trip() {
         let lines = ["go()", "say('%%%% 3')", "*3 wait()\n", "  stop()"];
         let catalog = catalog(&[], &lines);
         let classes = ActionClasses::new(&catalog);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_now_is_not_chosen() {
+    fn disabled_actions_are_not_chosen() {
         let crossing = Crossing::default();
         let classes = Arc::new(ActionClasses::new(crossing.actions()));
         let test = Test::from_actions([Crossing::WAIT, Crossing::GO_AT_RED, Crossing::WAIT]);

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_enabled_is_left_out() {
+    fn disabled_steps_are_left_out() {
         let given = Test::from_actions([Crossing::GO_AT_RED, Crossing::GO_AT_GREEN]);
         let given = [("x".to_owned(), &given)];
         let mut sequences = Sequences::new(given, SequenceOptions::default());

@@ -4,6 +4,8 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashSet;
 
+use crate::verdict::Caveat;
+
 use super::{
     BlockReason, Interner, Model, ModelError, ModelState, ModelStep, NameId, Phase, StepLabel,
     ValueId,
@@ -166,6 +168,96 @@ impl<'m> Product<'m> {
             }
         }
         Ok(states.into_iter().collect())
+    }
+
+    /// Tries observable actions from now on, too, as far as their arguments are known
+    /// ([`Model::try_observables`]).
+    pub fn try_observables(&mut self) {
+        self.models
+            .iter_mut()
+            .for_each(|model| model.try_observables());
+    }
+
+    /// Returns true if an action is one that a model only observes.
+    pub fn is_observable(&self, name: NameId) -> bool {
+        let owners = self.owners(name).iter();
+        owners
+            .map(|owner| &self.models[*owner])
+            .any(|model| model.is_observable(name))
+    }
+
+    /// Returns false if no observable action may happen in a state, with any arguments.
+    pub fn may_observe(&mut self, from: &[ModelState]) -> Result<bool, ModelError> {
+        for (number, state) in from.iter().enumerate() {
+            let model = &mut self.models[number];
+            if model.may_observe(*state)? {
+                return Ok(true);
+            }
+            if !model.is_scenario() {
+                continue;
+            }
+            // Only a program says which actions are observed. Without one, all may be.
+            let steps = model.possible_steps(&mut self.interner, *state, Phase::Normal, &[])?;
+            let is_open = |step: &ModelStep| {
+                let mut owners = self.owners(step.label.name).iter();
+                owners.all(|owner| self.models[*owner].is_scenario())
+            };
+            if steps.iter().any(is_open) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Puts the live states of the models into this state.
+    pub fn enter_state(&mut self, state: &[ModelState]) -> Result<(), ModelError> {
+        let mut models = self.models.iter_mut().zip(state);
+        models.try_for_each(|(model, state)| model.enter_state(*state))
+    }
+
+    /// Returns true if a model tries an action with the same arguments in every state.
+    pub fn has_fixed_arguments(&self, name: NameId) -> bool {
+        let owners = self.owners(name).iter();
+        owners
+            .map(|owner| &self.models[*owner])
+            .any(|model| model.has_fixed_arguments(name))
+    }
+
+    /// Returns what the steps computed so far do not cover: observable actions whose arguments no
+    /// model lists, and states that filters cut off.
+    pub fn caveats(&self) -> Vec<Caveat> {
+        let mut caveats = Vec::new();
+        for model in &self.models {
+            let open = model.observables_without_values().into_iter();
+            let open = open.filter(|name| {
+                let mut owners = self.owners(*name).iter();
+                !owners.any(|owner| self.models[*owner].lists_arguments(*name))
+            });
+            caveats.extend(open.map(|name| Caveat::UnexploredObservable {
+                action: self.interner.name_text(name).to_owned(),
+            }));
+            let notices = model.notices();
+            if let Some(filter) = notices.filter.filter(|_| notices.filtered_states > 0) {
+                caveats.push(Caveat::FilteredStates {
+                    filter,
+                    states: notices.filtered_states,
+                });
+            }
+        }
+        caveats
+    }
+
+    /// Encodes what the models noticed since the last call, one part per model.
+    pub fn export_notices(&mut self) -> Vec<Vec<u8>> {
+        let models = self.models.iter_mut();
+        models.map(|model| model.export_notices()).collect()
+    }
+
+    /// Adds what copies of the models in another process noticed.
+    pub fn import_notices(&mut self, notices: &[&[u8]]) {
+        for (model, notices) in self.models.iter_mut().zip(notices) {
+            model.import_notices(notices);
+        }
     }
 
     /// Makes the models release their current states ([`Model::release_state`]).
@@ -548,12 +640,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_program_does_not_offer_is_blocked() {
+    fn actions_outside_of_the_program_are_blocked() {
         check(&["s A(1) t"], &["a A(3) b"], &[], &[]);
     }
 
     #[test]
-    fn what_is_known_but_never_possible_is_forbidden() {
+    fn declared_but_impossible_actions_are_forbidden() {
         check(
             &["s A(1) t", "s C t"],
             &["a B b"],
@@ -563,7 +655,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_knows_interleaves() {
+    fn actions_of_a_single_model_interleave() {
         check(&["s A(1) t"], &["a B b"], &[], &["B()/", "A(1)/"]);
     }
 

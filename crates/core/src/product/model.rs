@@ -135,6 +135,17 @@ impl fmt::Display for ModelError {
     }
 }
 
+/// Observations of a model while its steps were computed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelNotices {
+    /// The name of its filter, if it has one.
+    pub filter: Option<String>,
+    /// The number of states that the filter cut off.
+    pub filtered_states: u64,
+    /// The guards that were asked and always said yes, by name.
+    pub idle_guards: Vec<String>,
+}
+
 /// A model whose states can be queried in any order.
 ///
 /// # Laws
@@ -216,6 +227,54 @@ pub trait Model {
         name: NameId,
         arguments: ValueId,
     ) -> Result<Vec<ModelStep>, ModelError>;
+
+    /// Tries observable actions from now on, too, as far as their arguments are known without a
+    /// scenario. Without this, they happen only as scenarios or an implementation say.
+    fn try_observables(&mut self) {}
+
+    /// Returns true if an action is one that the model only observes.
+    fn is_observable(&self, _name: NameId) -> bool {
+        false
+    }
+
+    /// Returns false if no observable action may happen in a state, with any arguments.
+    fn may_observe(&mut self, _from: ModelState) -> Result<bool, ModelError> {
+        Ok(false)
+    }
+
+    /// Puts the live state, if the model has one, into this state.
+    fn enter_state(&mut self, _state: ModelState) -> Result<(), ModelError> {
+        Ok(())
+    }
+
+    /// Returns the observable actions whose arguments the model does not know.
+    fn observables_without_values(&self) -> Vec<NameId> {
+        Vec::new()
+    }
+
+    /// Returns true if the model lists all arguments with which an action may happen.
+    fn lists_arguments(&self, _name: NameId) -> bool {
+        false
+    }
+
+    /// Returns true if an action is tried with the same arguments in every state.
+    fn has_fixed_arguments(&self, _name: NameId) -> bool {
+        false
+    }
+
+    /// Returns what the model noticed while its steps were computed.
+    fn notices(&self) -> ModelNotices {
+        ModelNotices::default()
+    }
+
+    /// Encodes what the model noticed since the last call, for [`Model::import_notices`] of a copy
+    /// in another process.
+    fn export_notices(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Adds what a copy of the model in another process noticed.
+    fn import_notices(&mut self, _notices: &[u8]) {}
 
     /// Releases the live state, if the model has one. The next query must restore the state it asks
     /// about. Without this, other holders of parts of the live state could see them change.

@@ -5,7 +5,7 @@
 //! `int2` looks for `int0` and `int1`. So slots are exchanged throughout the test, until the first
 //! one defined of each pool is number 0, the next number 1, and so on.
 //!
-//! The renaming works on the choices of the catalogue, not on text, so pools called `c1` or `p_int`
+//! The renaming works on the choices of the catalog, not on text, so pools called `c1` or `p_int`
 //! are no problem. It keeps the meaning of a test if all slots of a pool are alike, which the
 //! caller has to confirm by a run.
 

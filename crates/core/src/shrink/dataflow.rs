@@ -139,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_known_without_a_run_is_what_a_run_shows(ids in prop::collection::vec(0u64..25, 0..30), restart in 0usize..30) {
+        fn predicted_skips_match_a_run(ids in prop::collection::vec(0u64..25, 0..30), restart in 0usize..30) {
             let mut counters = Counters::new(u64::MAX);
             let mut test = Test::from_actions(ids.into_iter().map(ActionId));
             if restart < test.len() {

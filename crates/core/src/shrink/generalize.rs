@@ -1,4 +1,4 @@
-//! Generalisation: which other values and orders make a failing test fail too.
+//! Generalization: which other values and orders make a failing test fail too.
 //!
 //! A reduced test is one example of a bug. Which of its details matter? If `int0 = 3` may just as
 //! well be any integer from 2 to 20, and the first two steps can be in any order, the reader knows
@@ -17,7 +17,7 @@
 //! With few actions, all are tried that slots and guards allow. Otherwise the alternatives of each
 //! choice of the step are probed one axis at a time: all of them if there are few, else both ends,
 //! eight points between, and points at distances 1, 2, 4, … from the current alternative. Between a
-//! neighbouring pair of points where one works and the other does not, the border is found by
+//! neighboring pair of points where one works and the other does not, the border is found by
 //! bisection. The range between points that work is claimed to work *probably*, with the number of
 //! members that were tried. Of other templates a few actions are tried, and [`Variations::untried`]
 //! counts the rest.
@@ -33,7 +33,7 @@ use super::shrinker::Shrinker;
 use super::trials::{ReduceError, ShrinkStop, Trials};
 use crate::{ActionId, Axis, Catalog, SlotRole, Step, System, TemplateId, Test};
 
-/// Options of generalisation.
+/// Options of generalization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GeneralizeOptions {
     /// The amount of variations to try.
@@ -92,7 +92,7 @@ pub struct Generalization {
 }
 
 impl Generalization {
-    /// Creates a generalisation without any variations.
+    /// Creates a generalization without any variations.
     pub fn from_test(test: &Test) -> Generalization {
         Generalization {
             test: test.clone(),
@@ -123,7 +123,7 @@ pub struct StepAlternatives {
     pub first: ActionId,
     /// The number of actions.
     pub count: u64,
-    /// The distance between the ids of neighbours.
+    /// The distance between the ids of neighbors.
     pub stride: u64,
     /// The number of actions that were tried. The first and the last are among them.
     pub tried: u64,
@@ -167,7 +167,7 @@ pub struct ReorderableSteps {
 
 impl<S: System + ?Sized> Shrinker<'_, S> {
     /// Finds variations of a test that still achieve the goal. The test should be reduced, and
-    /// preferably normalised, before.
+    /// preferably normalized, before.
     pub fn generalize(
         &mut self,
         test: &Test,
@@ -188,7 +188,7 @@ impl<S: System + ?Sized> Shrinker<'_, S> {
     }
 }
 
-/// A generalisation in progress.
+/// A generalization in progress.
 struct VariationSearch<'t, 'a, S: System + ?Sized> {
     trials: &'t mut Trials<'a, S>,
     options: &'t GeneralizeOptions,
@@ -212,7 +212,7 @@ impl<S: System + ?Sized> VariationSearch<'_, '_, S> {
         self.find_blocks()
     }
 
-    /// Returns the catalogue of the system.
+    /// Returns the catalog of the system.
     fn catalog(&self) -> &Catalog {
         self.trials.system.actions()
     }

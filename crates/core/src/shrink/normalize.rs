@@ -1,4 +1,4 @@
-//! Normalisation: rewrites equivalent tests into one canonical test.
+//! Normalization: rewrites equivalent tests into one canonical test.
 //!
 //! Reduction leaves out steps. The rest still has randomly drawn values and slots: `int3 = 17`
 //! where `int0 = 1` would do. Two tests for one bug look different for no reason, and a reader
@@ -8,9 +8,9 @@
 //! # The order
 //!
 //! A test is lower than another if it is shorter; or equally long, and its actions, sorted from the
-//! highest down, come first in catalogue order (which is harness order); or it has the same
+//! highest down, come first in catalog order (which is harness order); or it has the same
 //! actions, and the sequence itself comes first. There are finitely many tests up to a given
-//! length, and each step down this order is strict, so normalisation ends. With
+//! length, and each step down this order is strict, so normalization ends. With
 //! [`NormalizeOptions::no_reassigns`], the number of steps that overwrite a slot counts right after
 //! the length.
 //!
@@ -36,7 +36,7 @@
 //! are checked together, after one run of the preceding steps. [`Speed`] limits the number of other
 //! actions per step.
 //!
-//! The result is a fixed point: no rule, and no removal, can improve it. So normalisation is
+//! The result is a fixed point: no rule, and no removal, can improve it. So normalization is
 //! idempotent.
 
 mod lower;
@@ -95,7 +95,7 @@ impl Speed {
     }
 }
 
-/// Options of normalisation.
+/// Options of normalization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NormalizeOptions {
     /// The effort of a search for simpler or equivalent tests.
@@ -220,7 +220,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         Ok(removed | reused)
     }
 
-    /// Returns the catalogue of the system.
+    /// Returns the catalog of the system.
     fn catalog(&self) -> &Catalog {
         self.reducer.trials.system.actions()
     }
@@ -268,7 +268,7 @@ impl<S: System + ?Sized> Normalizer<'_, '_, '_, S> {
         rank(steps).cmp(&rank(self.steps()))
     }
 
-    /// Swaps two steps if the later one is lower: neighbours first, then steps further apart.
+    /// Swaps two steps if the later one is lower: neighbors first, then steps further apart.
     fn swap_steps(&mut self) -> Result<bool, ShrinkStop> {
         let mut changed = false;
         let mut distance = 1;

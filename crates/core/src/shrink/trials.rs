@@ -1,6 +1,6 @@
 //! Trials: runs candidates and remembers the results.
 //!
-//! Runs dominate the cost of shrinking. Reduction, normalisation and generalisation of one test try
+//! Runs dominate the cost of shrinking. Reduction, normalization and generalization of one test try
 //! many similar tests, and often the same ones, so they share one cache. It stores for each
 //! candidate whether it achieved the [`ShrinkGoal`], and how: which of its steps were executed, and
 //! its failure. A candidate with skipped steps is also cached without them.

@@ -1,9 +1,9 @@
-//! Catalogues from harness-like lines, for toys and tests. The real language is in the `lang`
+//! Catalogs from harness-like lines, for toys and tests. The real language is in the `lang`
 //! crate.
 
 use crate::{Axis, Catalog, ChoiceValues, PoolId, SlotPool, SlotRole, Template, TemplatePiece};
 
-/// Builds a catalogue from pools (name and size) and lines.
+/// Builds a catalog from pools (name and size) and lines.
 ///
 /// `<name>` is a slot of a pool: a definition left of `:=`, otherwise a use, and `~<name>` a silent
 /// use. `<[1..20]>` and `<[red,green]>` are choices. The part before ` -> ` is a guard, which

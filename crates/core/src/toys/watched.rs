@@ -5,7 +5,7 @@ use crate::{
     TemplateSet,
 };
 
-/// Any toy, with snapshots and coverage. A target is a pair of consecutive lines of its catalogue
+/// Any toy, with snapshots and coverage. A target is a pair of consecutive lines of its catalog
 /// (or the reset and a line), so it takes a test of some length to touch them all.
 ///
 /// ```

@@ -3,7 +3,6 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use testwright_core::Snapshot;
 
 use super::inspecting::flags;
 use super::{Sut, to_py_error};
@@ -41,7 +40,7 @@ impl Sut {
             if replays {
                 None
             } else {
-                system.snapshot().ok()
+                system.copy_state().ok()
             }
         })?;
         let pools = Sut::with(slf, |system| system.pools())?;
@@ -84,7 +83,7 @@ impl Sut {
         };
         let state = state.get();
         let restored = Sut::with(slf, |system| match &state.snapshot {
-            Some(copy) => system.restore(copy).map(|()| true),
+            Some(copy) => system.restore_copy(copy).map(|()| true),
             None => Ok(false),
         })?;
         let test = Sut::python_test(slf, &state.test)?;

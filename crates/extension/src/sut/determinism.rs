@@ -1,6 +1,7 @@
 //! Checks that a test always behaves in the same way.
 
 use std::process::Command;
+use testwright_core::describe_os_error;
 
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -279,9 +280,12 @@ impl Sut {
         for argument in arguments {
             command.arg(dumps.call1((argument,))?.extract::<String>()?);
         }
-        let output = python
-            .detach(|| command.output())
-            .map_err(|error| PyOSError::new_err(format!("cannot start a new process: {error}")))?;
+        let output = python.detach(|| command.output()).map_err(|error| {
+            PyOSError::new_err(format!(
+                "cannot start a new process: {}",
+                describe_os_error(&error)
+            ))
+        })?;
         python.check_signals()?;
         if !output.status.success() {
             let complaint = String::from_utf8_lossy(&output.stderr);

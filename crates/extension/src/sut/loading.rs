@@ -1,6 +1,7 @@
 //! Loads a harness file.
 
 use std::path::PathBuf;
+use testwright_core::describe_os_error;
 
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
@@ -16,7 +17,11 @@ pub(super) fn load<'py>(
     options: &Options,
 ) -> PyResult<PythonSystem<'py>> {
     let bytes = std::fs::read(path).map_err(|error| {
-        let message = format!("cannot read the harness `{}`: {error}", path.display());
+        let message = format!(
+            "cannot read the harness `{}`: {}",
+            path.display(),
+            describe_os_error(&error)
+        );
         match error.kind() {
             std::io::ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
             _ => PyOSError::new_err(message),

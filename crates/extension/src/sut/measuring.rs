@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PySet;
-use testwright_core::{Error, TargetId};
+use testwright_core::{Error, TargetId, describe_os_error};
 use testwright_python::{Arc, Collector};
 use testwright_report::{html, table};
 
@@ -380,12 +380,16 @@ impl Sut {
             colour: false,
         };
         std::fs::write(&filename, table::table(&report, &options)).map_err(|error| {
-            PyOSError::new_err(format!("cannot write `{}`: {error}", filename.display()))
+            PyOSError::new_err(format!(
+                "cannot write `{}`: {}",
+                filename.display(),
+                describe_os_error(&error)
+            ))
         })?;
         Ok(report.counts().percentage())
     }
 
-    /// Writes pages of the measured files, with the coverage in colour, to a folder. Returns the percentage of lines and
+    /// Writes pages of the measured files, with the coverage in color, to a folder. Returns the percentage of lines and
     /// branches.
     ///
     ///     >>> sut.replay(test[:3])

@@ -1,4 +1,4 @@
-//! Normalisation and generalisation of tests, and their single rules.
+//! Normalization and generalization of tests, and their single rules.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -6,8 +6,8 @@ use pyo3::exceptions::{PyFileNotFoundError, PyKeyError, PyOSError, PyValueError}
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
-use testwright_core::generate::SwarmOptions;
 use testwright_core::{ActionId, Step, bytes, saved};
+use testwright_core::{describe_os_error, generate::SwarmOptions};
 
 use super::choosing::random_stream;
 use super::{Sut, to_py_error};
@@ -228,7 +228,11 @@ impl Sut {
 
 /// Converts an error of the file system to an exception.
 fn io_error(operation: &str, file: &Path, error: &std::io::Error) -> PyErr {
-    let message = format!("cannot {operation} `{}`: {error}", file.display());
+    let message = format!(
+        "cannot {operation} `{}`: {}",
+        file.display(),
+        describe_os_error(&error)
+    );
     match error.kind() {
         std::io::ErrorKind::NotFound => PyFileNotFoundError::new_err(message),
         _ => PyOSError::new_err(message),

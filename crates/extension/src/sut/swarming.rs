@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use testwright_core::generate::ClassTable;
 use testwright_core::generate::swarm::{Configuration, Inclusion, SwarmOptions};
 use testwright_core::{ActionClasses, Random};
+use testwright_core::{describe_os_error, generate::ClassTable};
 
 use super::Sut;
 use super::choosing::random_stream;
@@ -152,7 +152,11 @@ impl Sut {
     fn write_prob_file(&self, file: PathBuf, probs: BTreeMap<String, f64>) -> PyResult<()> {
         let table = class_table(&self.classes, &probs)?;
         std::fs::write(&file, table.write(&self.classes)).map_err(|error| {
-            PyOSError::new_err(format!("cannot write `{}`: {error}", file.display()))
+            PyOSError::new_err(format!(
+                "cannot write `{}`: {}",
+                file.display(),
+                describe_os_error(&error)
+            ))
         })
     }
 }
@@ -201,7 +205,11 @@ impl Sut {
     /// Reads a file of numbers for classes.
     fn read_table(&self, file: &PathBuf) -> PyResult<ClassTable> {
         let text = std::fs::read_to_string(file).map_err(|error| {
-            PyOSError::new_err(format!("cannot read `{}`: {error}", file.display()))
+            PyOSError::new_err(format!(
+                "cannot read `{}`: {}",
+                file.display(),
+                describe_os_error(&error)
+            ))
         })?;
         let (table, problems) = ClassTable::read(&self.classes, &text);
         match problems.first() {

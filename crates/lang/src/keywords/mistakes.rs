@@ -10,7 +10,7 @@ use crate::nodes::Placeholder;
 use crate::spelling;
 
 impl Classifier<'_> {
-    /// Recognises `pool : <x> 3`, or `actions` alone on its line. Returns the word, and the start
+    /// Recognizes `pool : <x> 3`, or `actions` alone on its line. Returns the word, and the start
     /// of what follows it.
     pub(super) fn recognise_loose_colon<'t>(
         &mut self,
@@ -62,7 +62,7 @@ impl Classifier<'_> {
         (None, 0)
     }
 
-    /// Recognises `{E} expect: …`, where the exceptions of the line stand before its keyword. They
+    /// Recognizes `{E} expect: …`, where the exceptions of the line stand before its keyword. They
     /// stay part of the content.
     pub(super) fn keyword_after_exceptions<'a>(
         &mut self,
@@ -274,7 +274,7 @@ pub(super) fn wrong_section_warning(
     .with_help(help)
 }
 
-/// Recognises `pool <x> 3`: a keyword without its colon, if what follows cannot be host code.
+/// Recognizes `pool <x> 3`: a keyword without its colon, if what follows cannot be host code.
 pub(super) fn missing_colon(
     declaration: &Declaration<'_>,
 ) -> Option<(LineKeyword, Range<usize>, Diagnostic)> {

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_filled_first_is_taken_back_where_that_costs_less() {
+    fn flow_is_rerouted_where_that_costs_less() {
         // Node 0 is nearest to 2, but 1 can reach nothing else.
         let arcs = [arc(0, 2, 1), arc(0, 3, 3), arc(1, 2, 2), arc(3, 0, 9)];
         let (times, is_optimal) = balance(&arcs, vec![1, 1, -1, -1], &[], u64::MAX);

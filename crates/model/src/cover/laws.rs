@@ -55,7 +55,7 @@ fn check(graph: &ProductGraph, plan: &CoverPlan, suite: &CoveringSuite) {
     let empty = suite.runs.iter().filter(|run| run.is_empty()).count();
     match plan.goal {
         CoverGoal::States | CoverGoal::Shortest => assert_eq!(covered.len() + empty, suite.covered),
-        // Transitions without neighbours are targets, too.
+        // Transitions without neighbors are targets, too.
         CoverGoal::Pairs => {
             let single = suite.runs.iter().filter(|run| run.len() == 1).count();
             assert!((covered.len()..=covered.len() + single).contains(&suite.covered));
@@ -172,7 +172,7 @@ fn compare(goal: CoverGoal, states: u32, transitions: u64) -> (u64, u64) {
         };
         let suite = compute_suite(&graph, &plan);
         check(&graph, &plan, &suite);
-        // Runs without steps, and those of a transition without neighbours, have no choice.
+        // Runs without steps, and those of a transition without neighbors, have no choice.
         let drop_redundant = if goal == CoverGoal::Pairs { 2 } else { 1 };
         let (runs, short): (Vec<_>, Vec<_>) = suite
             .runs
@@ -256,7 +256,7 @@ fn starts_in_which_nothing_is_possible_take_runs_without_steps() {
 }
 
 #[test]
-fn what_leads_to_no_accepting_state_is_told() {
+fn transitions_that_lead_to_no_accepting_state_are_reported() {
     // 0 → 1 → 2 (accepting), 1 → 3 → 3, and 4 → 2, which no run reaches.
     let edges = [
         (0, 0, 0, 1),

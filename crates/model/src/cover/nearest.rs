@@ -1,7 +1,7 @@
 //! Covers targets greedily: always goes to the nearest one that is not covered yet.
 //!
 //! A minimal suite that covers some states or actions is hard to find (it would solve the
-//! travelling salesman problem). Going on to the nearest target, or beginning a new run if that
+//! traveling salesman problem). Going on to the nearest target, or beginning a new run if that
 //! costs less, gives short suites fast.
 
 use super::RUN_COST;

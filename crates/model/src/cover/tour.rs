@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_balanced_is_walked_once() {
+    fn a_balanced_graph_is_walked_once() {
         // Two rings through 0, and a loop at 2.
         let edges = [
             (0, 0, 0, 1),

@@ -8,27 +8,28 @@ use testwright_core::product::{JointStep, ModelError, ModelState, NameId, StepLa
 use testwright_core::{ActionId, Error, Outcome};
 
 use super::{ProductSystem, model_failure};
-use crate::mismatch::mismatch;
+use crate::mismatch::step_mismatch;
 use crate::observation::check_observation;
 use crate::replay::prepare_run;
-use crate::runs::Implementation;
+use crate::runs::{Implementation, is_at_rest};
 
 /// An implementation that performs each step of the models.
 pub(super) struct AttachedImplementation<'m> {
     /// The implementation under test.
     implementation: Box<dyn Implementation + 'm>,
-    /// True if it has performed a step since it was reset.
+    /// True if it must be reset before it is used.
     is_used: bool,
     /// Actions that it took by itself, until `take_observed` returns them.
     observed: Vec<ActionId>,
 }
 
 impl<'m> ProductSystem<'_, 'm> {
-    /// Attaches an implementation that performs each step from now on. It must be ready for a run.
+    /// Attaches an implementation that performs each step from now on.
     pub fn attach(&mut self, implementation: Box<dyn Implementation + 'm>) {
         self.attached = Some(AttachedImplementation {
+            // It starts from a clean slate, whatever it found when it was imported.
+            is_used: implementation.can_reset(),
             implementation,
-            is_used: false,
             observed: Vec::new(),
         });
     }
@@ -40,14 +41,17 @@ impl<'m> ProductSystem<'_, 'm> {
         attached.map_or_else(Vec::new, |one| std::mem::take(&mut one.observed))
     }
 
-    /// Resets the implementation for another run, unless it has not been used.
+    /// Resets the implementation for another run, unless it has not been used. It sees the models in
+    /// their initial state.
     pub(super) fn reset_implementation(&mut self) -> Result<(), Error> {
         let Some(attached) = self.attached.as_mut().filter(|one| one.is_used) else {
             return Ok(());
         };
         attached.is_used = false;
         attached.observed.clear();
-        match prepare_run(&mut *attached.implementation) {
+        let start = self.starts.first().cloned().unwrap_or_default();
+        let entered = self.product.enter_state(&start);
+        match entered.and_then(|()| prepare_run(&mut *attached.implementation)) {
             Ok(()) | Err(ModelError::Interrupted) => Ok(()),
             Err(ModelError::Unusable(error)) => Err(error),
             Err(error) => {
@@ -75,13 +79,30 @@ impl<'m> ProductSystem<'_, 'm> {
         after.sort_unstable();
         after.dedup();
         self.coverage.record(&self.states, action);
+        let before = std::mem::take(&mut self.states);
         self.set_states(after);
-        self.act(label)
+        self.take_in_models(&before, label)
+            .and_then(|()| self.act(label))
             .and_then(|wrong| match wrong {
                 Some(wrong) => Ok(Some(wrong)),
                 None => self.apply_observations(),
             })
             .unwrap_or_else(|error| Some(error_outcome(&error)))
+    }
+
+    /// Takes a step in the models themselves, so that the implementation sees them after it.
+    fn take_in_models(
+        &mut self,
+        before: &[Vec<ModelState>],
+        label: StepLabel,
+    ) -> Result<(), ModelError> {
+        for state in before {
+            self.product.perform(state, label.name, label.arguments)?;
+        }
+        match self.states.first() {
+            Some(state) => self.product.enter_state(state),
+            None => Ok(()),
+        }
     }
 
     /// Performs a step on the implementation. Returns an outcome if it does not match the label.
@@ -92,8 +113,7 @@ impl<'m> ProductSystem<'_, 'm> {
         attached.is_used = true;
         let interner = self.product.interner();
         let wrong = attached.implementation.act(interner, label)?;
-        let name = interner.name_text(label.name);
-        Ok(wrong.map(|why| Outcome::Failed(Box::new(mismatch(name, why)))))
+        Ok(wrong.map(|why| Outcome::Failed(Box::new(step_mismatch(interner, label, why)))))
     }
 
     /// Applies the actions that the implementation took by itself. Waits for one if no step is
@@ -110,6 +130,9 @@ impl<'m> ProductSystem<'_, 'm> {
                 continue;
             }
             if self.possible_steps().next().is_some() || self.error.is_some() {
+                break;
+            }
+            if is_at_rest(self.product, &self.states)? {
                 break;
             }
             let Some(attached) = &mut self.attached else {

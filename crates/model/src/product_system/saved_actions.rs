@@ -1,6 +1,6 @@
-//! Discovers the actions that a saved test names, so that they can be looked up in the catalogue.
+//! Discovers the actions that a saved test names, so that they can be looked up in the catalog.
 //!
-//! A saved test is text, and the catalogue only has the actions that were met so far. So the test
+//! A saved test is text, and the catalog only has the actions that were met so far. So the test
 //! is followed as far as possible. Actions that it does not meet are searched for in the states
 //! around the start.
 

@@ -5,7 +5,7 @@
 //! per step.
 //!
 //! That function tests each slot for emptiness again and again. The set of filled slots seldom
-//! changes and is known here, so frequent sets get a specialised function without these tests.
+//! changes and is known here, so frequent sets get a specialized function without these tests.
 
 mod specialized;
 
@@ -28,7 +28,7 @@ pub(super) struct CombinedChecks<'py> {
     slots: [Bound<'py, PyAny>; 1],
     /// The checked instances, by number.
     instances: Vec<PropertyInstance>,
-    /// Specialised functions for frequent sets of filled slots.
+    /// Specialized functions for frequent sets of filled slots.
     specialized: SpecializedChecks<'py>,
 }
 

@@ -227,7 +227,7 @@ impl Opcodes {
 }
 
 /// Finds the superinstructions of 3.12. They use the opcodes that `opname` leaves unnamed, in the
-/// order of the list of specialised instructions.
+/// order of the list of specialized instructions.
 fn superinstructions(
     opcode: &Bound<'_, PyModule>,
     names: &Bound<'_, PyDict>,

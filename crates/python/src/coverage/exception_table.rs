@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn exception_tables_survive_a_round_trip() {
         let exception_entries: Vec<ExceptionEntry> =
             [(0, 1, 5), (63, 64, 65), (4095, 5000, 70_000)]
                 .map(|(start, end, handler)| ExceptionEntry {

@@ -79,7 +79,7 @@ pub(crate) struct ExceptionOrigin {
 }
 
 impl CodeFlow {
-    /// Analyses a code object.
+    /// Analyzes a code object.
     pub(crate) fn new(dialect: &Dialect, code: &Instructions, first_line: u32) -> CodeFlow {
         let exit = -i32::try_from(first_line).unwrap_or(i32::MAX);
         let edges = edges(dialect, code);

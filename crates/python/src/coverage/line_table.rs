@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn line_tables_survive_a_round_trip() {
         for minor in [9, 10, 11] {
             check(minor, &runs());
         }

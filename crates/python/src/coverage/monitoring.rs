@@ -40,7 +40,7 @@ const GLOBAL_EVENTS: [&str; 4] = ["PY_START", "RERAISE", "EXCEPTION_HANDLED", "P
 /// The number of tool ids.
 const TOOL_SLOTS: u8 = 6;
 /// The tool ids to try. By convention 0 to 2 and 5 belong to debuggers, coverage.py, profilers and
-/// optimisers.
+/// optimizers.
 const TOOLS: [u8; 2] = [4, 3];
 
 /// Observes code objects through `sys.monitoring`.
@@ -83,7 +83,7 @@ struct MonitorState {
     copies: Vec<Py<PyCode>>,
     /// Code objects whose line events were withdrawn.
     finished: Vec<Py<PyAny>>,
-    /// Numbers of code objects by file name and first line, to recognise copies.
+    /// Numbers of code objects by file name and first line, to recognize copies.
     by_location: FxHashMap<(String, i32), Vec<usize>>,
 }
 

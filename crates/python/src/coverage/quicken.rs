@@ -5,7 +5,7 @@
 //!
 //! - It checks for a new line at every jump target, even if all paths come from the same line: `a
 //!   if b else c` has two such targets. No line event is ever raised there, so the check is never
-//!   switched off. It costs more than the instruction, which also cannot be specialised.
+//!   switched off. It costs more than the instruction, which also cannot be specialized.
 //! - 3.12 has superinstructions, which it inserts when a code object is created. As soon as a tool
 //!   awaits any event, it removes them from all running code, and never inserts them again.
 //!

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use testwright_core::TemplateId;
 use testwright_lang::{Diagnostic, Harness, Severity};
 
-use super::{KeywordLines, load_support, new_context};
+use super::{KeywordLines, load_support, mistakes, new_context};
 use crate::CheckMode;
 use crate::Interpreter;
 use crate::actions::CompiledActions;
@@ -34,7 +34,13 @@ pub fn check(
     let namespace = PyDict::new(python);
     let checked = load_support(python)
         .and_then(|support| new_context(python, path, harness.clone(), namespace, support))
-        .and_then(|context| find_problems(&context, text, complete));
+        .and_then(|context| {
+            let mut found = find_problems(&context, text, complete)?;
+            if complete {
+                found.extend(mistakes::find(&context, text, false)?);
+            }
+            Ok(found)
+        });
     checked.unwrap_or_default()
 }
 
@@ -314,7 +320,7 @@ fn line_in_harness(context: &HarnessContext<'_>, error: &PyErr) -> Option<usize>
 }
 
 /// Returns the range of a line without leading and trailing blanks.
-fn line_range(text: &str, line: usize) -> Range<usize> {
+pub(super) fn line_range(text: &str, line: usize) -> Range<usize> {
     let mut start = 0;
     for (number, content) in text.split_inclusive('\n').enumerate() {
         if number + 1 == line {

@@ -39,6 +39,14 @@ impl ModelAction<'_> {
     pub(crate) fn accepts_count(&self, arguments: usize) -> bool {
         arguments >= self.min_arguments && self.max_arguments.is_none_or(|max| arguments <= max)
     }
+
+    /// Returns true if it is only observed, and the module does not say with which arguments.
+    pub(crate) fn is_observed_without_values(&self) -> bool {
+        self.is_observable
+            && self.is_listed
+            && self.max_arguments != Some(0)
+            && matches!(self.arguments, ActionArguments::None(_))
+    }
 }
 
 /// A function that decides whether an action may happen in a state.
@@ -47,6 +55,28 @@ pub(crate) struct ActionGuard<'py> {
     pub(crate) name: String,
     /// The number of its parameters: none, or those of the action.
     pub(crate) parameters: usize,
+    /// The answers that it has given so far.
+    pub(crate) answers: Cell<GuardAnswers>,
+}
+
+/// The answers that a guard has given, in any state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GuardAnswers {
+    /// True if it was ever true.
+    pub(crate) yes: bool,
+    /// True if it was ever false.
+    pub(crate) no: bool,
+}
+
+impl ActionGuard<'_> {
+    /// Notes an answer.
+    pub(crate) fn note(&self, answer: bool) {
+        let GuardAnswers { yes, no } = self.answers.get();
+        self.answers.set(GuardAnswers {
+            yes: yes || answer,
+            no: no || !answer,
+        });
+    }
 }
 
 /// The arguments to try an action with.
@@ -98,8 +128,10 @@ impl<'py> CallArguments<'py> {
 
 /// Values for each parameter of an action.
 pub(crate) struct ParameterDomains<'py> {
+    /// The name of the action.
+    action: String,
     /// The values, by parameter.
-    domains: Vec<ParameterDomain<'py>>,
+    domains: Vec<(String, ParameterDomain<'py>)>,
     /// True to combine the first values of all parameters, then the second ones; false to combine
     /// each with each.
     is_zipped: bool,
@@ -107,6 +139,9 @@ pub(crate) struct ParameterDomains<'py> {
     /// all states.
     last: RefCell<Option<(Columns<'py>, Tuples<'py>)>>,
 }
+
+/// Maximum number of values of a parameter, and of argument tuples of an action in a state.
+const MAX_VALUES: usize = 1_000_000;
 
 /// The values of each parameter.
 type Columns<'py> = Vec<Vec<Bound<'py, PyAny>>>;
@@ -120,29 +155,70 @@ pub(crate) enum ParameterDomain<'py> {
 }
 
 impl<'py> ParameterDomains<'py> {
-    fn new(domains: Vec<ParameterDomain<'py>>, is_zipped: bool) -> ParameterDomains<'py> {
+    fn new(
+        action: &str,
+        domains: Vec<(String, ParameterDomain<'py>)>,
+        is_zipped: bool,
+    ) -> ParameterDomains<'py> {
         ParameterDomains {
+            action: action.to_owned(),
             domains,
             is_zipped,
             last: RefCell::new(None),
         }
     }
 
-    /// Returns all argument tuples; the last parameter varies fastest.
-    pub(crate) fn tuples(&self, python: Python<'py>) -> PyResult<Tuples<'py>> {
-        let columns = self
-            .domains
-            .iter()
-            .map(ParameterDomain::values)
-            .collect::<PyResult<Columns<'py>>>()?;
+    /// Returns true if the values are the same in every state.
+    pub(crate) fn are_fixed(&self) -> bool {
+        let mut domains = self.domains.iter();
+        domains.all(|(_, domain)| matches!(domain, ParameterDomain::Fixed(_)))
+    }
+
+    /// Returns all argument tuples; the last parameter varies fastest. The inner error names a
+    /// parameter with too many values.
+    pub(crate) fn tuples(&self, python: Python<'py>) -> PyResult<Result<Tuples<'py>, Error>> {
+        let mut columns: Columns<'py> = Vec::new();
+        for (parameter, domain) in &self.domains {
+            match domain.values()? {
+                DomainValues::Listed(values) => columns.push(values),
+                DomainValues::TooMany(size) => {
+                    let number = match size {
+                        Some(size) => size.to_string(),
+                        None => format!("more than {MAX_VALUES}"),
+                    };
+                    return Ok(Err(self.too_many(&format!(
+                        "the domain of its parameter `{parameter}` has {number} values"
+                    ))));
+                }
+            }
+        }
         if let Some((of, tuples)) = &*self.last.borrow()
             && are_identical(of, &columns)
         {
-            return Ok(Rc::clone(tuples));
+            return Ok(Ok(Rc::clone(tuples)));
+        }
+        let sizes = columns.iter().map(Vec::len);
+        let count = sizes.fold(1usize, |count, size| count.saturating_mul(size));
+        if !self.is_zipped && count > MAX_VALUES {
+            let sizes = columns.iter().zip(&self.domains);
+            let sizes = sizes.map(|(column, (name, _))| format!("{} of `{name}`", column.len()));
+            let sizes: Vec<String> = sizes.collect();
+            return Ok(Err(self.too_many(&format!(
+                "its domains combine {} to {count} calls",
+                sizes.join(", ")
+            ))));
         }
         let tuples = self.combine(python, &columns)?;
         *self.last.borrow_mut() = Some((columns, Rc::clone(&tuples)));
-        Ok(tuples)
+        Ok(Ok(tuples))
+    }
+
+    /// Returns the error for more calls than can be tried in each state.
+    fn too_many(&self, reason: &str) -> Error {
+        let message = format!("the action `{}` cannot be tried: {reason}", self.action);
+        Error::new(message).with_help(format!(
+            "each value is tried in each state, up to {MAX_VALUES}; a few that differ in kind are enough"
+        ))
     }
 
     /// Combines values of parameters to tuples.
@@ -182,21 +258,39 @@ fn are_identical(some: &Columns<'_>, others: &Columns<'_>) -> bool {
     some.iter().zip(others).all(|(one, other)| same(one, other))
 }
 
+/// The values of a domain in a state.
+enum DomainValues<'py> {
+    /// All of them.
+    Listed(Vec<Bound<'py, PyAny>>),
+    /// There are too many, and the number of them if it is known; the domain may have no end.
+    TooMany(Option<usize>),
+}
+
 impl<'py> ParameterDomain<'py> {
-    /// Returns the values in the current state.
-    fn values(&self) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    /// Returns the values in the current state. Reads no more of them than can be tried.
+    fn values(&self) -> PyResult<DomainValues<'py>> {
         let values = match self {
             ParameterDomain::Fixed(values) => values.clone(),
             ParameterDomain::Computed(function) => function.call0()?,
         };
+        if let Some(size) = values.len().ok().filter(|size| *size > MAX_VALUES) {
+            return Ok(DomainValues::TooMany(Some(size)));
+        }
         if values.is_instance_of::<PySet>() || values.is_instance_of::<PyFrozenSet>() {
             // The order of a set depends on its history, which tests must not depend on.
-            return sorted_members(&values);
+            return sorted_members(&values).map(DomainValues::Listed);
         }
         if let Ok(list) = values.cast_exact::<PyList>() {
-            return Ok(list.iter().collect());
+            return Ok(DomainValues::Listed(list.iter().collect()));
         }
-        values.try_iter()?.collect()
+        let mut listed = Vec::new();
+        for value in values.try_iter()? {
+            if listed.len() == MAX_VALUES {
+                return Ok(DomainValues::TooMany(None));
+            }
+            listed.push(value?);
+        }
+        Ok(DomainValues::Listed(listed))
     }
 }
 
@@ -282,18 +376,23 @@ pub(crate) fn arguments<'py>(
             }
             Err(error) => return Err(error),
         };
-        found.push(if values.is_callable() {
+        let domain = if values.is_callable() {
             ParameterDomain::Computed(values)
         } else if values.try_iter().is_err() {
-                let message = format!(
-                    "the values that the module `{module}` has for the parameter `{parameter}` of the action `{name}` are \
+            let message = format!(
+                "the values that the module `{module}` has for the parameter `{parameter}` of the action `{name}` are \
                      neither a collection nor a function"
-                );
-                let help = format!("for a single value: `domains = {{ {name}: {{ '{parameter}': [value] }} }}`");
-                return Ok(ActionArguments::Missing(Error::new(message).with_help(help)));
-            } else {
+            );
+            let help = format!(
+                "for a single value: `domains = {{ {name}: {{ '{parameter}': [value] }} }}`"
+            );
+            return Ok(ActionArguments::Missing(
+                Error::new(message).with_help(help),
+            ));
+        } else {
             ParameterDomain::Fixed(values)
-        });
+        };
+        found.push((parameter.clone(), domain));
     }
     let combination = combinations.get_item(function)?;
     let combination = combination
@@ -312,7 +411,7 @@ pub(crate) fn arguments<'py>(
         }
     };
     Ok(ActionArguments::Domains(ParameterDomains::new(
-        found, is_zipped,
+        name, found, is_zipped,
     )))
 }
 

@@ -37,7 +37,7 @@ pub struct PythonChooser<'py> {
 }
 
 /// The names of the choosing function in a module; later ones take precedence.
-const FUNCTIONS: [&str; 3] = ["SelectAction", "selectaction", "select_action"];
+const CHOOSING_FUNCTION_NAMES: [&str; 3] = ["SelectAction", "selectaction", "select_action"];
 
 impl<'py> Models<'py> {
     /// Returns a chooser for a built-in strategy or a module, by name. Without a name, all steps
@@ -87,10 +87,10 @@ impl<'py> Models<'py> {
     /// Imports a strategy module, and returns its choosing function.
     fn strategy_function(&self, name: &str) -> Result<Bound<'py, PyAny>, ModelError> {
         let module = import(self.python, std::path::Path::new(""), name)?;
-        let mut names = FUNCTIONS.iter().rev();
+        let mut names = CHOOSING_FUNCTION_NAMES.iter().rev();
         let found = names.find_map(|name| module.getattr(*name).ok());
         found.ok_or_else(|| {
-            let message = format!("the strategy `{name}` has no `{}`", FUNCTIONS[0]);
+            let message = format!("the strategy `{name}` has no `{}`", CHOOSING_FUNCTION_NAMES[0]);
             let help = "define `def SelectAction(possible)`, which returns the name and the arguments of one of the steps \
                         that it is given, or `(None, None)`";
             Error::new(message).with_help(help).into()
@@ -147,12 +147,12 @@ impl PythonChooser<'_> {
         }
         let random = self.python.import("random")?.call_method0("random")?;
         let mut rest = random.extract::<f64>()? * total;
-        let heavy = || distinct.iter().filter(|name| weight(name) > 0.0);
-        let drawn = heavy().find(|name| {
+        let with_positive_weight = || distinct.iter().filter(|name| weight(name) > 0.0);
+        let drawn = with_positive_weight().find(|name| {
             rest -= weight(name);
             rest < 0.0
         });
-        let drawn = drawn.or(heavy().next_back());
+        let drawn = drawn.or(with_positive_weight().next_back());
         let mut indices: Vec<usize> = (0..names.len()).collect();
         indices.retain(|index| drawn == Some(&names[*index]));
         Ok(indices[self.draw(indices.len())?])
@@ -167,7 +167,7 @@ impl PythonChooser<'_> {
         possible: &[JointStep],
     ) -> PyResult<Option<ChosenStep>> {
         let python = self.python;
-        let shown = PyList::empty(python);
+        let described_steps = PyList::empty(python);
         for one in possible {
             let name = PyString::new(python, product.interner().name_text(one.label.name));
             let values = self.handles.values.borrow();
@@ -179,9 +179,9 @@ impl PythonChooser<'_> {
             properties.set_item("accepting", product.is_accepting(&one.to))?;
             properties.set_item("statefilter", true)?;
             properties.set_item("stateinvariant", product.is_safe(&one.to))?;
-            shown.append((name, arguments, result, state, properties))?;
+            described_steps.append((name, arguments, result, state, properties))?;
         }
-        let answer = function.call1((shown,))?;
+        let answer = function.call1((described_steps,))?;
         let (name, arguments): (Bound<'_, PyAny>, Bound<'_, PyAny>) = answer.extract()?;
         if !name.is_truthy()? {
             return Ok(None);

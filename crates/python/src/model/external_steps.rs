@@ -4,8 +4,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use testwright_core::product::{ModelError, NameId, ValueId};
 
-use super::Models;
+use super::actions::FunctionParameters;
 use super::model_values::raised;
+use super::{ModelStates, Models};
 
 impl<'py> Models<'py> {
     /// Converts JSON texts to arguments and a result. JSON has no tuples: arguments are converted
@@ -37,6 +38,23 @@ impl<'py> Models<'py> {
         work().map_err(|error| raised(python, &error))
     }
 
+    /// Returns the parameters of an action of a model program, in order; none if no program has it.
+    pub fn parameters(&self, action: &str) -> Result<Vec<ActionParameter>, ModelError> {
+        let python = self.python;
+        let work = || -> PyResult<Vec<ActionParameter>> {
+            for states in self.handles.states.iter() {
+                let ModelStates::Program { module, .. } = states else {
+                    continue;
+                };
+                if let Some(function) = module.get_item(action)? {
+                    return read_parameters(&function);
+                }
+            }
+            Ok(Vec::new())
+        };
+        work().map_err(|error| raised(python, &error))
+    }
+
     /// Returns the ids of steps given as Python objects: names, and tuples of arguments.
     pub fn intern_steps(
         &mut self,
@@ -53,6 +71,37 @@ impl<'py> Models<'py> {
         }
         Ok(all)
     }
+}
+
+/// A parameter of an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionParameter {
+    /// The name of the parameter.
+    pub name: String,
+    /// The default as JSON, if there is one that JSON can express.
+    pub default: Option<String>,
+}
+
+/// Reads the parameters of a function.
+fn read_parameters(function: &Bound<'_, PyAny>) -> PyResult<Vec<ActionParameter>> {
+    let python = function.py();
+    let names = FunctionParameters::read(function)?.positional;
+    let defaults = function.getattr("__defaults__").ok();
+    let defaults: Vec<Bound<'_, PyAny>> = match defaults.filter(|defaults| !defaults.is_none()) {
+        Some(defaults) => defaults.try_iter()?.collect::<PyResult<_>>()?,
+        None => Vec::new(),
+    };
+    let write = python.import("json")?.getattr("dumps")?;
+    let without_default = names.len().saturating_sub(defaults.len());
+    let parameter = |(index, name): (usize, String)| {
+        let default = index.checked_sub(without_default);
+        let default = default.and_then(|index| write.call1((defaults.get(index)?,)).ok());
+        ActionParameter {
+            default: default.and_then(|text| text.extract().ok()),
+            name,
+        }
+    };
+    Ok(names.into_iter().enumerate().map(parameter).collect())
 }
 
 /// Converts lists to tuples, recursively.

@@ -66,8 +66,13 @@ impl FsmDrawing {
             module: &module,
             interner: &mut interner,
             values: &values,
-            filter: &Filter::default(),
+            // It is drawn as it is, whatever it starts with.
+            filter: &Filter {
+                ignores_unknown: true,
+                ..Filter::default()
+            },
             warnings: &mut warnings,
+            action_names: Vec::new(),
         };
         let (fsm, mut fsm_states) = scenarios::read_fsm_with_states(&mut reader)?;
         let mut lists = Vec::new();

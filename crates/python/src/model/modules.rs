@@ -8,10 +8,11 @@ use std::rc::Rc;
 use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFrozenSet, PyModule, PySet, PyString, PyTuple};
-use testwright_core::Error;
 use testwright_core::product::{Interner, Model, ModelError, NameId, Product, StepLabel, ValueId};
+use testwright_core::{Error, describe_os_error};
 use testwright_model::Filter;
 
+use super::action_names::{self, ModuleActions, ModuleRole};
 use super::actions;
 use super::model_values::{ModelValues, raised};
 use super::scenarios;
@@ -37,7 +38,7 @@ pub(crate) const SUITE_NAMES: [&str; 3] = ["testSuite", "testsuite", "test_suite
 
 /// Modules of the standard library that are used later. They are imported before the user's folder
 /// comes first on the path, because the user may have modules with the same names.
-const LIBRARY: [&str; 9] = [
+const PRELOADED_MODULES: [&str; 9] = [
     "ast",
     "builtins",
     "collections",
@@ -50,7 +51,7 @@ const LIBRARY: [&str; 9] = [
 ];
 
 /// The start of the docstring of a module that only changes others.
-const CONFIGURATION: &str = "PYMODEL CONFIG";
+const CONFIGURATION_DOCSTRING_START: &str = "PYMODEL CONFIG";
 
 /// Imports modules and composes the models among them; see [`Models::load`].
 pub(crate) fn load<'py>(
@@ -60,7 +61,7 @@ pub(crate) fn load<'py>(
     process: ProcessOwner,
 ) -> Result<Models<'py>, ModelError> {
     let to_model_error = |error: PyErr| raised(python, &error);
-    for library in LIBRARY {
+    for library in PRELOADED_MODULES {
         python.import(library).map_err(to_model_error)?;
     }
     match process {
@@ -86,6 +87,7 @@ pub(crate) fn load<'py>(
     let mut without_parameters: Vec<(String, NameId)> = Vec::new();
     // Read only after all imports, because one module may have changed another.
     let mut modules = Vec::new();
+    let mut unfiltered = Vec::new();
     for (name, module, kind) in found {
         let mut reader = ModuleReader {
             name: &name,
@@ -94,13 +96,15 @@ pub(crate) fn load<'py>(
             values: &values,
             filter,
             warnings: &mut warnings,
+            action_names: Vec::new(),
         };
-        match kind {
+        let role = match kind {
             ModuleKind::Fsm => {
                 let (fsm, objects) = scenarios::read_fsm(&mut reader)?;
                 scenario_steps.extend(fsm.edges().iter().map(|edge| (name.clone(), edge.label)));
                 models.push(Box::new(fsm));
                 states.push(ModelStates::Fsm(objects));
+                ModuleRole::Machine
             }
             ModuleKind::Suite => {
                 let suite = scenarios::read_suite(&mut reader)?;
@@ -108,6 +112,7 @@ pub(crate) fn load<'py>(
                 scenario_steps.extend(steps.map(|label| (name.clone(), *label)));
                 models.push(Box::new(suite));
                 states.push(ModelStates::Suite);
+                ModuleRole::Suite
             }
             ModuleKind::Program => {
                 let program = reader.program()?;
@@ -118,10 +123,19 @@ pub(crate) fn load<'py>(
                     module: module.dict(),
                 });
                 models.push(Box::new(program));
+                ModuleRole::Program
             }
             ModuleKind::Configuration => continue,
-        }
+        };
+        unfiltered.push(ModuleActions {
+            role,
+            names: reader.action_names,
+            module: name.clone(),
+        });
         modules.push(module.clone());
+    }
+    if !filter.ignores_unknown {
+        action_names::check(&unfiltered, filter, &mut warnings)?;
     }
     warn_about_arguments(
         &interner,
@@ -183,9 +197,14 @@ fn warn_about_arguments(
 /// thread can install the handler.
 fn install_interrupt_handler(python: Python<'_>) -> PyResult<()> {
     interrupt::reset(ProcessOwner::Tool);
+    install_handler(python, "SIGINT")
+}
+
+/// Turns a signal into an exception in the code of models, and into a request to stop.
+pub(super) fn install_handler(python: Python<'_>, name: &str) -> PyResult<()> {
     let signal = python.import("signal")?;
     let handler = interrupt::handler(python)?;
-    match signal.call_method1("signal", (signal.getattr("SIGINT")?, handler)) {
+    match signal.call_method1("signal", (signal.getattr(name)?, handler)) {
         Err(error) if !error.is_instance_of::<PyValueError>(python) => Err(error),
         _ => Ok(()),
     }
@@ -225,7 +244,7 @@ pub(crate) fn split_module_path(name: &str) -> (PathBuf, String) {
 }
 
 /// Splits the path of a file that belongs to a package, which relative imports such as `from .
-/// import prices` show. Other files may import neighbours by their plain names, so they are not
+/// import prices` show. Other files may import neighbors by their plain names, so they are not
 /// treated as part of a package.
 fn in_package(folder: &Path, module: &str) -> Option<(PathBuf, String)> {
     let text = fs::read_to_string(folder.join(format!("{module}.py"))).ok()?;
@@ -303,6 +322,9 @@ pub(crate) fn import<'py>(
         python.import(PyString::new(python, name))
     };
     let module = work().map_err(|error| {
+        if let Some(unreadable) = unreadable(folder, name) {
+            return ModelError::Unusable(unreadable);
+        }
         let is_same = error.is_instance_of::<PyModuleNotFoundError>(python)
             && error
                 .value(python)
@@ -319,6 +341,16 @@ pub(crate) fn import<'py>(
     })?;
     check_identity(folder, name, &module)?;
     Ok(module)
+}
+
+/// Returns the error for a module whose file exists and cannot be opened. The traceback of the
+/// import would show only the code that imports.
+fn unreadable(folder: &Path, name: &str) -> Option<Error> {
+    let path = format!("{}.py", name.replace('.', "/"));
+    let error = fs::File::open(folder.join(&path)).err()?;
+    let reason = describe_os_error(&error);
+    let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+    (!is_missing).then(|| Error::new(format!("cannot read `{path}`: {reason}")))
 }
 
 /// Returns true if a module has this name, or is a parent package of it.
@@ -343,7 +375,7 @@ fn check_identity(folder: &Path, name: &str, module: &Bound<'_, PyModule>) -> Re
     let library = library.and_then(|system| system.getattr("stdlib_module_names"));
     let is_library = library.and_then(|names| names.contains(name));
     let message = match found {
-        Some(found) if !is_library.unwrap_or(LIBRARY.contains(&name)) => format!(
+        Some(found) if !is_library.unwrap_or(PRELOADED_MODULES.contains(&name)) => format!(
             "`{name}` is already the name of another module, `{}`",
             found.display()
         ),
@@ -367,7 +399,7 @@ fn module_kind(module: &Bound<'_, PyModule>) -> PyResult<ModuleKind> {
     let documentation = module.getattr("__doc__")?;
     let documentation: String = documentation.extract().unwrap_or_default();
     let heading = documentation.trim().to_uppercase();
-    Ok(if heading.starts_with(CONFIGURATION) {
+    Ok(if heading.starts_with(CONFIGURATION_DOCSTRING_START) {
         ModuleKind::Configuration
     } else {
         ModuleKind::Program
@@ -382,6 +414,8 @@ pub(crate) struct ModuleReader<'r, 'py> {
     pub(crate) values: &'r Rc<RefCell<ModelValues<'py>>>,
     pub(crate) filter: &'r Filter,
     pub(crate) warnings: &'r mut Vec<String>,
+    /// The names of the module's actions, before any of them is left out.
+    pub(crate) action_names: Vec<String>,
 }
 
 impl<'py> ModuleReader<'_, 'py> {
@@ -462,6 +496,12 @@ impl<'py> ModuleReader<'_, 'py> {
             functions.sort_by_cached_key(line);
         }
         Ok(Some(functions))
+    }
+
+    /// Notes the actions of a scenario, before any of them is left out.
+    pub(crate) fn note_actions(&mut self, vocabulary: &[NameId]) {
+        let texts = vocabulary.iter().map(|name| self.interner.name_text(*name));
+        self.action_names = texts.map(str::to_owned).collect();
     }
 
     /// Returns the ids of the names of functions.

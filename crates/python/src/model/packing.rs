@@ -1,7 +1,7 @@
 //! Storage and comparison of values of models.
 //!
 //! A model may have hundreds of thousands of states. As Python objects each would take hundreds of
-//! bytes, and a deep copy to restore. So values of built-in types are *packed*: serialised to
+//! bytes, and a deep copy to restore. So values of built-in types are *packed*: serialized to
 //! bytes, from which equal objects are created again. Other values (instances of classes of the
 //! model) are copied and kept.
 //!
@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 /// does.
 const MAX_DEPTH: u32 = 150;
 
-/// Packs values and computes their keys. Holds the objects that cannot be serialised.
+/// Packs values and computes their keys. Holds the objects that cannot be serialized.
 pub(crate) struct ValuePacker<'py> {
     python: Python<'py>,
     /// Objects that are never copied, such as functions and enumeration members.

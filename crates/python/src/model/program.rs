@@ -6,15 +6,19 @@ use std::rc::Rc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use rustc_hash::FxHashSet;
 use testwright_core::Error;
 use testwright_core::product::{
-    BlockReason, Interner, Model, ModelError, ModelState, ModelStep, NameId, Phase, StepLabel,
-    ValueId,
+    BlockReason, Interner, Model, ModelError, ModelNotices, ModelState, ModelStep, NameId, Phase,
+    StepLabel, ValueId,
 };
 
-use super::actions::{ActionArguments, CallArguments, ModelAction, Tuples};
+use super::actions::{
+    ActionArguments, CallArguments, GuardAnswers, ModelAction, Tuples, function_name,
+};
 use super::model_values::{ModelValues, raised};
 use super::states::ProgramStates;
+use super::unknown_argument;
 use crate::forking;
 
 /// A model program, running in its module.
@@ -37,6 +41,10 @@ pub(crate) struct ModelProgram<'py> {
     cleanup: Rc<[usize]>,
     vocabulary: Vec<NameId>,
     predicates: StatePredicates<'py>,
+    /// True if observable actions are tried with the values of their domains.
+    tries_observables: bool,
+    /// The keys of the states that the filter rejected.
+    filtered: FxHashSet<u128>,
     /// The function that restores the initial state.
     reset: Option<Bound<'py, PyAny>>,
     /// The present state of the module's variables, if known.
@@ -106,6 +114,8 @@ impl<'py> ModelProgram<'py> {
             cleanup: cleanup.into(),
             vocabulary,
             predicates: parts.predicates,
+            tries_observables: false,
+            filtered: FxHashSet::default(),
             reset: parts.reset,
             current: None,
             initial: None,
@@ -157,7 +167,8 @@ impl<'py> ModelProgram<'py> {
         let is_admitted = holds(&self.predicates.filter)?;
         let safe = holds(&self.predicates.invariant)?;
         if !is_admitted && filtered == FilteredStates::Dropped {
-            // There may be many times as many rejected states as others.
+            // There may be many times as many rejected states as others, so only keys are kept.
+            self.filtered.insert(self.states.borrow().key_of_read());
             return Ok(None);
         }
         let id = self.states.borrow_mut().save(read, accepting, safe)?;
@@ -251,7 +262,9 @@ impl<'py> ModelProgram<'py> {
                 }
             };
             let allows = allows.and_then(|allows| allows.is_truthy());
-            if !allows.map_err(|error| self.raised(&error))? {
+            let allows = allows.map_err(|error| self.raised(&error))?;
+            guard.note(allows);
+            if !allows {
                 return Ok(Some(guard.name.clone()));
             }
         }
@@ -289,18 +302,15 @@ impl<'py> ModelProgram<'py> {
             Phase::Cleanup => &self.cleanup,
         });
         for number in chosen.iter().copied() {
-            self.enter(from).map_err(|error| self.raised(&error))?;
-            let tuples = match &self.actions[number].arguments {
-                ActionArguments::None(tuples) => Rc::clone(tuples),
-                ActionArguments::Domains(domains) => domains
-                    .tuples(self.python())
-                    .map_err(|error| self.raised(&error))?,
-                ActionArguments::Missing(error) => return Err(ModelError::Unusable(error.clone())),
-            };
-            choices.push((number, tuples));
+            choices.push((number, self.own_arguments(from, number)?));
         }
         for observable in 0..self.actions.len() {
-            if self.actions[observable].is_observable {
+            let action = &self.actions[observable];
+            if action.is_observable {
+                let is_tried = self.tries_observables && phase == Phase::Normal && action.is_listed;
+                if is_tried && (action.min_arguments == 0 || !action.is_observed_without_values()) {
+                    choices.push((observable, self.own_arguments(from, observable)?));
+                }
                 choices.push((
                     observable,
                     self.offered_arguments(observable, phase, offers),
@@ -308,6 +318,24 @@ impl<'py> ModelProgram<'py> {
             }
         }
         Ok(choices)
+    }
+
+    /// Returns the arguments that the module has for an action in a state.
+    fn own_arguments(
+        &mut self,
+        from: ModelState,
+        action: usize,
+    ) -> Result<Tuples<'py>, ModelError> {
+        self.enter(from).map_err(|error| self.raised(&error))?;
+        match &self.actions[action].arguments {
+            ActionArguments::None(tuples) => Ok(Rc::clone(tuples)),
+            ActionArguments::Domains(domains) => {
+                let tuples = domains.tuples(self.python());
+                let tuples = tuples.map_err(|error| self.raised(&error))?;
+                tuples.map_err(ModelError::Unusable)
+            }
+            ActionArguments::Missing(error) => Err(ModelError::Unusable(error.clone())),
+        }
     }
 
     /// Returns the arguments with which scenarios allow an observable action now.
@@ -478,6 +506,99 @@ impl Model for ModelProgram<'_> {
         Ok(step.into_iter().collect())
     }
 
+    fn try_observables(&mut self) {
+        self.tries_observables = true;
+    }
+
+    fn is_observable(&self, name: NameId) -> bool {
+        let mut actions = self.actions.iter();
+        actions.any(|action| action.name == name && action.is_observable)
+    }
+
+    fn may_observe(&mut self, from: ModelState) -> Result<bool, ModelError> {
+        for number in 0..self.actions.len() {
+            let action = &self.actions[number];
+            if !action.is_observable || !action.is_listed {
+                continue;
+            }
+            if action.is_observed_without_values() {
+                self.enter(from).map_err(|error| self.raised(&error))?;
+                let mut guards = self.actions[number].guards.iter();
+                let refuses = |guard| unknown_argument::refuses_all(self.python(), guard);
+                if !guards.any(|guard| refuses(guard).unwrap_or(false)) {
+                    return Ok(true);
+                }
+                continue;
+            }
+            for arguments in self.own_arguments(from, number)?.iter() {
+                let guard = self.blocking_guard(from, number, &arguments.tuple)?;
+                if guard.is_none() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn enter_state(&mut self, state: ModelState) -> Result<(), ModelError> {
+        self.enter(state).map_err(|error| self.raised(&error))
+    }
+
+    fn observables_without_values(&self) -> Vec<NameId> {
+        let actions = self.actions.iter();
+        let actions = actions.filter(|action| action.is_observed_without_values());
+        actions.map(|action| action.name).collect()
+    }
+
+    fn has_fixed_arguments(&self, name: NameId) -> bool {
+        self.action(name).is_some_and(|action| {
+            let action = &self.actions[action];
+            match &action.arguments {
+                ActionArguments::None(_) => !action.is_observed_without_values(),
+                ActionArguments::Domains(domains) => domains.are_fixed(),
+                ActionArguments::Missing(_) => false,
+            }
+        })
+    }
+
+    fn notices(&self) -> ModelNotices {
+        let filter = self.predicates.filter.as_ref();
+        let guards = self.actions.iter().flat_map(|action| &action.guards);
+        let idle = guards.filter(|guard| guard.answers.get().yes && !guard.answers.get().no);
+        ModelNotices {
+            filter: filter
+                .map(|filter| function_name(filter).unwrap_or_else(|_| "StateFilter".to_owned())),
+            filtered_states: self.filtered.len() as u64,
+            idle_guards: idle.map(|guard| guard.name.clone()).collect(),
+        }
+    }
+
+    fn export_notices(&mut self) -> Vec<u8> {
+        let guards = self.actions.iter().flat_map(|action| &action.guards);
+        let bits = |answers: GuardAnswers| u8::from(answers.yes) | u8::from(answers.no) << 1;
+        let mut notices: Vec<u8> = guards.map(|guard| bits(guard.answers.get())).collect();
+        let mut keys: Vec<u128> = std::mem::take(&mut self.filtered).into_iter().collect();
+        keys.sort_unstable();
+        notices.extend(keys.into_iter().flat_map(u128::to_le_bytes));
+        notices
+    }
+
+    fn import_notices(&mut self, notices: &[u8]) {
+        let guards = self.actions.iter().flat_map(|action| &action.guards);
+        let mut notices = notices;
+        for guard in guards {
+            let Some((bits, rest)) = notices.split_first() else {
+                return;
+            };
+            notices = rest;
+            (bits & 1 != 0).then(|| guard.note(true));
+            (bits & 2 != 0).then(|| guard.note(false));
+        }
+        let (keys, _) = notices.as_chunks();
+        let keys = keys.iter().map(|key| u128::from_le_bytes(*key));
+        self.filtered.extend(keys);
+    }
+
     fn release_state(&mut self) {
         self.current = None;
     }
@@ -505,7 +626,7 @@ impl Model for ModelProgram<'_> {
     }
 
     fn bytes(&self) -> usize {
-        self.states.borrow().bytes()
+        self.states.borrow().bytes() + self.filtered.capacity() * size_of::<u128>()
     }
 }
 

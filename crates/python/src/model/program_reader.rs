@@ -1,5 +1,6 @@
 //! Reading of model programs: state variables, actions, guards and arguments.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use pyo3::prelude::*;
@@ -161,6 +162,7 @@ impl<'py> ModuleReader<'_, 'py> {
         let mut actions = Vec::new();
         for function in all {
             let text = actions::function_name(&function).map_err(|error| self.raised(error))?;
+            self.action_names.push(text.clone());
             if !self.filter.includes(&text) {
                 continue;
             }
@@ -224,9 +226,15 @@ impl<'py> ModuleReader<'_, 'py> {
             }
             let parameters = actions::FunctionParameters::read(&function);
             let parameters = parameters.map_err(|error| self.raised(error))?;
+            let name = actions::function_name(&function).unwrap_or_else(|_| "a guard".to_owned());
             Ok(ActionGuard {
-                name: actions::function_name(&function).unwrap_or_else(|_| "a guard".to_owned()),
+                // All lambdas have the same name.
+                name: match name.as_str() {
+                    "<lambda>" => format!("<lambda> of {action}"),
+                    _ => name,
+                },
                 parameters: parameters.positional.len(),
+                answers: Cell::default(),
                 function,
             })
         };

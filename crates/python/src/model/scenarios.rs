@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use rustc_hash::FxHashMap;
-use testwright_core::product::{ModelError, ModelState, NameId, StepLabel, ValueId};
+use testwright_core::product::{Model, ModelError, ModelState, NameId, StepLabel, ValueId};
+use testwright_core::{Error, spelling};
 use testwright_model::{Fsm, FsmEdge, RunSuite};
 
 use super::actions::function_name;
@@ -43,6 +44,7 @@ pub(crate) fn read_fsm_with_states<'py>(
             to: machine.state_id(reader, to)?,
         });
     }
+    check_initial(reader, initial, &edges, &machine)?;
     let listed = reader.optional("accepting");
     let accepting = match listed.map_err(|error| reader.raised(error))? {
         // Without a list of accepting states, a run may end anywhere.
@@ -67,7 +69,30 @@ pub(crate) fn read_fsm_with_states<'py>(
         fsm = fsm.with_vocabulary(vocabulary);
     }
     let fsm = fsm.with_cleanup(cleanup.unwrap_or_default());
+    reader.note_actions(fsm.vocabulary());
     Ok((fsm.filtered(reader.interner, reader.filter), machine))
+}
+
+/// Returns an error if the state in which runs begin is not a state of the graph. PyModel accepts
+/// it: nothing is possible there. A machine without edges only forbids actions.
+fn check_initial(
+    reader: &ModuleReader<'_, '_>,
+    initial: ModelState,
+    edges: &[FsmEdge],
+    machine: &FsmStates<'_>,
+) -> Result<(), ModelError> {
+    let is_known = |edge: &FsmEdge| edge.from == initial || edge.to == initial;
+    if reader.filter.ignores_unknown || edges.is_empty() || edges.iter().any(is_known) {
+        return Ok(());
+    }
+    let unknown = &machine.texts[initial.0 as usize];
+    let message = format!(
+        "`initial` of the module `{}` is {unknown}, and `graph` has no such state",
+        reader.name
+    );
+    let states = machine.texts.iter().filter(|text| *text != unknown);
+    let advice = spelling::advice(unknown, "states", states.cloned());
+    Err(Error::new(message).with_help(advice).into())
 }
 
 /// Returns the actions listed under a name.
@@ -107,6 +132,7 @@ pub(crate) fn read_suite(reader: &mut ModuleReader<'_, '_>) -> Result<RunSuite, 
     if let Some(vocabulary) = vocabulary {
         suite = suite.with_vocabulary(vocabulary);
     }
+    reader.note_actions(suite.vocabulary());
     Ok(suite.filtered(reader.interner, reader.filter))
 }
 

@@ -146,6 +146,11 @@ impl<'py> ProgramStates<'py> {
         })
     }
 
+    /// Returns the key of the state that was read last.
+    pub(crate) fn key_of_read(&self) -> u128 {
+        hash(&self.key_buffer)
+    }
+
     /// Saves the state read last, unless it is known. Returns its number.
     pub(crate) fn save(
         &mut self,

@@ -1,5 +1,8 @@
 //! Steppers: modules that execute steps on the implementation under test.
 
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyException;
@@ -7,13 +10,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyModule, PyString, PyTuple};
 use testwright_core::Error;
 use testwright_core::product::{Interner, ModelError, NameId, StepLabel, ValueId};
-use testwright_model::Implementation;
+use testwright_model::{Implementation, StepMismatch};
 
 use super::model_values::raised;
 use super::modules::{self, add_to_pymodel, import};
 use super::{ModelHandles, Models};
 use crate::failures::RaisedException;
-use crate::interrupt;
+use crate::{exit_handlers, interrupt};
 
 /// A module that executes the steps of a model on an implementation.
 pub struct Stepper<'py> {
@@ -35,6 +38,16 @@ pub struct Stepper<'py> {
     shows_tracebacks: bool,
     /// The traceback of the last exception.
     traceback: Option<String>,
+    /// The way to start the service again, unless PyModel's rules apply.
+    restart: Option<StepperRestart>,
+}
+
+/// Everything that is needed to import a stepper again, after the service that it drives has ended.
+struct StepperRestart {
+    /// The folder of the module.
+    folder: PathBuf,
+    /// The modules that the stepper brought along, itself included.
+    modules: Vec<String>,
 }
 
 /// The number of waits without an observation after which none is expected any more.
@@ -44,6 +57,8 @@ const MAX_WAITS: usize = 3;
 const ACT: [&str; 3] = ["TestAction", "testaction", "test_action"];
 /// The names of the function that prepares for another run; later ones take precedence.
 const RESET: [&str; 2] = ["Reset", "reset"];
+/// The names of the function that is called at the end; later ones take precedence.
+const TEARDOWN: [&str; 2] = ["Teardown", "teardown"];
 
 /// The module in which steppers queue their observations.
 const QUEUE: &str = "observation_queue";
@@ -56,13 +71,24 @@ pub struct StepperFactory<'py> {
 }
 
 impl<'py> Models<'py> {
-    /// Imports a stepper. `timeout` limits each step, and each wait for an observation.
-    pub fn stepper(
+    /// Imports a stepper that is treated as PyModel treats it. `timeout` limits each step, and each
+    /// wait for an observation.
+    pub fn plain_stepper(
         &self,
         name: &str,
         timeout: Option<Duration>,
     ) -> Result<Stepper<'py>, ModelError> {
         self.stepper_factory().import(name, timeout)
+    }
+
+    /// Imports a stepper. `timeout` limits each step, and each wait for an observation. Its
+    /// `Teardown` and exit handlers run at the end.
+    pub fn stepper(
+        &self,
+        name: &str,
+        timeout: Option<Duration>,
+    ) -> Result<Stepper<'py>, ModelError> {
+        self.stepper_factory().import_managed(name, timeout)
     }
 
     /// Returns a factory for steppers that are needed later.
@@ -76,43 +102,111 @@ impl<'py> Models<'py> {
 
 impl<'py> StepperFactory<'py> {
     /// Imports a stepper. `timeout` limits each step, and each wait for an observation.
-    pub fn import(
-        &self,
-        name: &str,
-        timeout: Option<Duration>,
-    ) -> Result<Stepper<'py>, ModelError> {
+    fn import(&self, name: &str, timeout: Option<Duration>) -> Result<Stepper<'py>, ModelError> {
         let python = self.python;
         let to_model_error = |error: PyErr| raised(python, &error);
         let observations = observations(python).map_err(to_model_error)?;
         let was_asynchronous = is_asynchronous(&observations);
         let (folder, name) = modules::split_module_path(name);
-        let module = import(python, &folder, &name)?;
-        let last = |names: &[&str]| -> Option<Bound<'py, PyAny>> {
-            names
-                .iter()
-                .rev()
-                .find_map(|name| module.getattr(*name).ok())
-        };
-        let act = last(&ACT).ok_or_else(|| {
-            let message = format!("the stepper `{name}` has no `TestAction`");
-            let help = "define `def TestAction(name, arguments, expected_result)`: nothing returned means that all is well, \
-                        a text says what is wrong";
-            ModelError::Unusable(Error::new(message).with_help(help))
-        })?;
+        let functions = StepperFunctions::import(python, &folder, &name)?;
         Ok(Stepper {
             python,
             handles: self.handles.clone(),
-            act,
-            reset: last(&RESET),
-            wait: last(&["wait"]),
+            act: functions.act,
+            reset: functions.reset,
+            wait: functions.wait,
             name,
             observations,
             was_asynchronous,
             timeout,
             shows_tracebacks: false,
             traceback: None,
+            restart: None,
         })
     }
+
+    /// Imports a stepper whose `Teardown` and exit handlers run at the end, and which is imported
+    /// again if the service that it drives ends before.
+    pub fn import_managed(
+        &self,
+        name: &str,
+        timeout: Option<Duration>,
+    ) -> Result<Stepper<'py>, ModelError> {
+        let python = self.python;
+        let to_model_error = |error: PyErr| raised(python, &error);
+        let (folder, _) = modules::split_module_path(name);
+        let before = module_names(python).map_err(to_model_error)?;
+        // Also if the import fails: its first lines may have started a server.
+        exit_handlers::expect();
+        let mut stepper = self.import(name, timeout)?;
+        stepper.register_teardown().map_err(to_model_error)?;
+        let after = module_names(python).map_err(to_model_error)?;
+        let own = after.into_iter().filter(|name| !before.contains(name));
+        let own = own.filter(|name| is_in_folder(python, name, &folder));
+        stepper.restart = Some(StepperRestart {
+            modules: own.chain([stepper.name.clone()]).collect(),
+            folder,
+        });
+        Ok(stepper)
+    }
+}
+
+/// The functions of a stepper's module.
+struct StepperFunctions<'py> {
+    act: Bound<'py, PyAny>,
+    reset: Option<Bound<'py, PyAny>>,
+    wait: Option<Bound<'py, PyAny>>,
+}
+
+impl<'py> StepperFunctions<'py> {
+    /// Imports the module, unless that was done before.
+    fn import(
+        python: Python<'py>,
+        folder: &Path,
+        name: &str,
+    ) -> Result<StepperFunctions<'py>, ModelError> {
+        let module = import(python, folder, name)?;
+        let act = last_defined(&module, &ACT).ok_or_else(|| {
+            let message = format!("the stepper `{name}` has no `TestAction`");
+            let help = "define `def TestAction(name, arguments, expected_result)`: nothing returned means that all is well, \
+                        a text says what is wrong";
+            ModelError::Unusable(Error::new(message).with_help(help))
+        })?;
+        Ok(StepperFunctions {
+            act,
+            reset: last_defined(&module, &RESET),
+            wait: last_defined(&module, &["wait"]),
+        })
+    }
+}
+
+/// Returns what a module defines under the last of several names.
+fn last_defined<'py>(module: &Bound<'py, PyModule>, names: &[&str]) -> Option<Bound<'py, PyAny>> {
+    let mut names = names.iter().rev();
+    names.find_map(|name| module.getattr(*name).ok())
+}
+
+/// Returns the names of all imported modules.
+fn module_names(python: Python<'_>) -> PyResult<HashSet<String>> {
+    let modules = python.import("sys")?.getattr("modules")?;
+    let names = modules.call_method0("copy")?;
+    names.try_iter()?.map(|name| name?.extract()).collect()
+}
+
+/// Returns true if a module comes from this folder.
+fn is_in_folder(python: Python<'_>, module: &str, folder: &Path) -> bool {
+    let modules = python
+        .import("sys")
+        .and_then(|system| system.getattr("modules"));
+    let file = modules.and_then(|modules| modules.get_item(module)?.getattr("__file__"));
+    let file: Option<PathBuf> = file.and_then(|file| file.extract()).ok();
+    let folder = fs::canonicalize(if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    });
+    let parent = file.and_then(|file| fs::canonicalize(file).ok()?.parent().map(Path::to_owned));
+    parent.is_some_and(|parent| folder.is_ok_and(|folder| parent == folder))
 }
 
 /// Returns the module to which steppers report observations. It has to exist before they are
@@ -149,6 +243,50 @@ fn is_asynchronous(observations: &Bound<'_, PyModule>) -> bool {
 }
 
 impl<'py> Stepper<'py> {
+    /// Registers the function that the stepper has for its end as an exit handler. It runs before
+    /// those that the module registered while it was imported.
+    fn register_teardown(&self) -> PyResult<()> {
+        let modules = self.python.import("sys")?.getattr("modules")?;
+        let module = modules
+            .get_item(&self.name)?
+            .cast_into::<PyModule>()
+            .map_err(PyErr::from)?;
+        let Some(teardown) = last_defined(&module, &TEARDOWN) else {
+            return Ok(());
+        };
+        let handlers = self.python.import("atexit")?;
+        // It may be registered already, for earlier runs.
+        handlers.call_method1("unregister", (&teardown,))?;
+        handlers.call_method1("register", (teardown,))?;
+        Ok(())
+    }
+
+    /// Imports the stepper again, since the service that it drives seems to have ended. Returns
+    /// false if that is not possible.
+    fn start_again(&mut self) -> Result<bool, ModelError> {
+        let Some(restart) = &self.restart else {
+            return Ok(false);
+        };
+        if !exit_handlers::run(self.python) {
+            return Ok(false);
+        }
+        let forget = || -> PyResult<()> {
+            let loaded = self.python.import("sys")?.getattr("modules")?;
+            for name in &restart.modules {
+                loaded.call_method1("pop", (name, self.python.None()))?;
+            }
+            Ok(())
+        };
+        forget().map_err(|error| self.stepper_error(&error))?;
+        let functions = StepperFunctions::import(self.python, &restart.folder, &self.name)?;
+        self.act = functions.act;
+        self.reset = functions.reset;
+        self.wait = functions.wait;
+        self.register_teardown()
+            .map_err(|error| self.stepper_error(&error))?;
+        Ok(true)
+    }
+
     /// Prints tracebacks of exceptions as they occur.
     pub fn with_tracebacks(mut self) -> Stepper<'py> {
         self.shows_tracebacks = true;
@@ -204,14 +342,14 @@ impl<'py> Stepper<'py> {
         let timer = signal.getattr("ITIMER_REAL")?;
         signal.call_method1("setitimer", (&timer, timeout.as_secs_f64()))?;
         let result = call();
-        // The alarm is cancelled in any case, because it could strike any other code.
+        // The alarm is canceled in any case, because it could strike any other code.
         signal.call_method1("setitimer", (&timer, 0))?;
         signal.call_method1("signal", (&alarm, before))?;
         result
     }
 
     /// Returns the failure message for an exception of the stepper.
-    fn failure(&mut self, error: &PyErr) -> Result<String, ModelError> {
+    fn failure(&mut self, error: &PyErr) -> Result<StepMismatch, ModelError> {
         if interrupt::is_interrupted() {
             return Err(ModelError::Interrupted);
         }
@@ -229,7 +367,10 @@ impl<'py> Stepper<'py> {
             |_| String::new(),
             |text| text.to_string_lossy().into_owned(),
         );
-        Ok(format!("stepper raised exception: {class}, {text}"))
+        Ok(StepMismatch {
+            text: format!("stepper raised exception: {class}, {text}"),
+            exception: Some(class),
+        })
     }
 
     /// Converts an exception of the stepper, as opposed to the model, to an error.
@@ -275,8 +416,20 @@ impl<'py> Stepper<'py> {
     }
 }
 
+/// Returns the mismatch for a text that a stepper returned.
+fn returned(text: String) -> StepMismatch {
+    StepMismatch {
+        text,
+        exception: None,
+    }
+}
+
 impl Implementation for Stepper<'_> {
-    fn act(&mut self, interner: &Interner, label: StepLabel) -> Result<Option<String>, ModelError> {
+    fn act(
+        &mut self,
+        interner: &Interner,
+        label: StepLabel,
+    ) -> Result<Option<StepMismatch>, ModelError> {
         let name = PyString::new(self.python, interner.name_text(label.name));
         let values = self.handles.values.borrow();
         let arguments = values.object(label.arguments);
@@ -291,12 +444,18 @@ impl Implementation for Stepper<'_> {
         }
         if let Ok(text) = answer.cast::<PyString>() {
             let text = text.to_string_lossy().into_owned();
-            return Ok(Some(text).filter(|text| !text.is_empty()));
+            return Ok(Some(text).filter(|text| !text.is_empty()).map(returned));
         }
         let shown = answer
             .str()
             .map_or_else(|_| String::new(), |text| text.to_string());
-        Ok(Some(format!("stepper returned unhandled result: {shown}")))
+        Ok(Some(returned(format!(
+            "stepper returned unhandled result: {shown}"
+        ))))
+    }
+
+    fn can_reset(&self) -> bool {
+        self.reset.is_some()
     }
 
     fn reset(&mut self) -> Result<(), ModelError> {
@@ -305,8 +464,21 @@ impl Implementation for Stepper<'_> {
             let help = "it is needed when there is more than one run";
             return Err(Error::new(message).with_help(help).into());
         };
-        reset.call0().map_err(|error| self.stepper_error(&error))?;
-        Ok(())
+        let Err(error) = reset.call0() else {
+            return Ok(());
+        };
+        let error = self.stepper_error(&error);
+        if matches!(error, ModelError::Interrupted) || !self.start_again()? {
+            return Err(error);
+        }
+        match &self.reset {
+            Some(reset) => {
+                let is_reset = reset.call0();
+                is_reset.map_err(|error| self.stepper_error(&error))?;
+                Ok(())
+            }
+            None => Err(error),
+        }
     }
 
     fn next_observation(

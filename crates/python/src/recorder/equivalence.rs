@@ -61,7 +61,7 @@ pub(super) fn word_choices(call: &Call) -> Vec<u64> {
     words.collect()
 }
 
-/// Summarises an effect: the variable that was rebound, or the new value.
+/// Summarizes an effect: the variable that was rebound, or the new value.
 fn effect_summary(call: &Call, effect: &CallEffect) -> String {
     match effect {
         CallEffect::Rebound {
@@ -75,7 +75,7 @@ fn effect_summary(call: &Call, effect: &CallEffect) -> String {
     }
 }
 
-/// Summarises a value by its type, its sign and its rough size.
+/// Summarizes a value by its type, its sign and its rough size.
 fn value_summary(graph: &ValueGraph, node: NodeId) -> String {
     let size_class = |length: usize| match length {
         0 => "empty",

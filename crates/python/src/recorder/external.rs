@@ -233,7 +233,7 @@ fn is_inside_call(python: Python<'_>) -> bool {
     with_recorder(python, |recorder| recorder.has_active_call()).unwrap_or(false)
 }
 
-/// Summarises an interaction for the comparison of calls.
+/// Summarizes an interaction for the comparison of calls.
 pub(super) fn event_summary(event: &ExternalEvent) -> String {
     match &event.external {
         Interaction::Input { function, text, .. } => format!("{function} {}", text.is_some()),

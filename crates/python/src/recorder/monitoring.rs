@@ -17,7 +17,7 @@ use super::{skip_table, with_recorder};
 use crate::call;
 
 /// The tool ids to try. By convention 0 to 2 and 5 belong to debuggers, coverage.py, profilers and
-/// optimisers; our own coverage prefers 4.
+/// optimizers; our own coverage prefers 4.
 const TOOLS: [u8; 2] = [3, 4];
 
 /// The code in which an event is reported.

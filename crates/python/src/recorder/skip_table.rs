@@ -7,7 +7,7 @@
 //!
 //! A code object is identified by its address; the recorder keeps skipped code objects alive. All
 //! accesses happen with the interpreter's lock held, so reading and writing back is safe without
-//! further synchronisation.
+//! further synchronization.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_passes_and_is_counted() {
+    fn allowed_skips_pass_and_are_counted() {
         let code = 0x7000_0000;
         assert!(!skips_now(code));
         skip_next(code, 2);

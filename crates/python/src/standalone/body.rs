@@ -1,7 +1,7 @@
 //! The steps of a test as lines of Python.
 
 use pyo3::prelude::*;
-use testwright_core::{ActionId, Error, Failure, FailureKind, Step, Trace};
+use testwright_core::{ActionId, Error, Failure, FailureKind, PoolId, Step, Trace};
 use testwright_lang::harness::{CodePart, Fragment};
 
 use super::StandaloneStyle;
@@ -21,6 +21,18 @@ pub(super) struct StepRecord {
     pub(super) raised: Option<String>,
     /// The reference raised.
     pub(super) reference_raised: bool,
+    /// The slots that hold values after the step.
+    pub(super) filled: Vec<(PoolId, u32)>,
+}
+
+/// The checks that a file makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WrittenChecks {
+    /// The one that fails; all at the end if none does.
+    Failing,
+    /// Those that the search makes: guards before, and properties after each step. A check may
+    /// change the state.
+    AfterEachStep,
 }
 
 /// The body of the test function.
@@ -33,6 +45,8 @@ pub(super) struct StandaloneBody {
     pub(super) needs_suppress: bool,
     /// The lines use `pytest.raises`.
     pub(super) needs_pytest: bool,
+    /// The lines run in a process of their own.
+    pub(super) is_child_process: bool,
     /// Clean-up lines, until they are written.
     pub(super) cleanup_lines: Vec<String>,
     /// The index of the first line of each step.
@@ -40,6 +54,7 @@ pub(super) struct StandaloneBody {
     /// The index of the first line of the checks after the last step.
     checks_start: Option<usize>,
     style: StandaloneStyle,
+    checks: WrittenChecks,
     /// The scheme for variable names.
     naming: Naming,
     /// The failure involves the reference, so its steps are written, too.
@@ -52,9 +67,10 @@ impl StandaloneBody {
         system: &PythonSystem<'_>,
         steps: &[StepRecord],
         trace: &Trace,
-        style: StandaloneStyle,
+        (style, checks): (StandaloneStyle, WrittenChecks),
     ) -> Result<StandaloneBody, Error> {
-        let mut body = StandaloneBody::from_steps(system, steps, trace, (style, Naming::Short))?;
+        let form = (style, Naming::Short, checks);
+        let mut body = StandaloneBody::from_steps(system, steps, trace, form)?;
         body.finish();
         Ok(body)
     }
@@ -64,7 +80,7 @@ impl StandaloneBody {
         system: &PythonSystem<'_>,
         steps: &[StepRecord],
         trace: &Trace,
-        (style, naming): (StandaloneStyle, Naming),
+        (style, naming, checks): (StandaloneStyle, Naming, WrittenChecks),
     ) -> Result<StandaloneBody, Error> {
         let slots = slots_in_order(system, steps);
         let taken = names_in_use(system, steps);
@@ -92,7 +108,9 @@ impl StandaloneBody {
                 .map(|failure| with_variables(system, &variables, &slots, &failure.message)),
             needs_suppress: false,
             needs_pytest: false,
+            is_child_process: false,
             style,
+            checks,
             writes_reference: trace
                 .failure()
                 .is_none_or(|failure| involves_reference(system, steps, failure)),
@@ -112,16 +130,19 @@ impl StandaloneBody {
                 body.write_restart(&names);
                 continue;
             };
+            body.write_guard(&names, action);
             match failure {
                 Some(failure) if number + 1 == steps.len() => {
-                    body.write_failing_step(&names, action, record, failure)?
+                    body.write_failing_step(&names, action, record, failure)?;
+                    continue;
                 }
                 Some(_) => body.write_step(&names, action, record)?,
                 None => body.write_checked_step(&names, action, record)?,
             }
-        }
-        if failure.is_none() {
-            body.write_properties(&names);
+            let is_end = failure.is_none() && number + 1 == steps.len();
+            if is_end || body.checks == WrittenChecks::AfterEachStep {
+                body.write_properties(&names, &record.filled, None);
+            }
         }
         let finallys = names.system.context.harness.finallys.iter();
         let cleaning = finallys.flat_map(|line| names.combinations(line, |_, _| true));
@@ -184,8 +205,7 @@ impl StandaloneBody {
     /// Writes a restart within a test.
     fn write_restart(&mut self, names: &VariableWriter<'_, '_>) {
         self.lines.push(String::new());
-        self.lines
-            .push(String::from("# From here on everything starts anew."));
+        self.lines.push(String::from("# Everything is reset here."));
         for module in names.system.names_of_reset_modules() {
             self.lines.push(format!("importlib.reload({module})"));
         }
@@ -254,18 +274,53 @@ impl StandaloneBody {
         }
     }
 
-    /// Writes the properties that hold at the end.
-    fn write_properties(&mut self, names: &VariableWriter<'_, '_>) {
-        for property in &names.system.context.harness.properties {
-            if property.expected.is_empty() && names.system.context.harness.exceptions.is_empty() {
-                let conditions = names.combinations(&property.line, |pool, slot| {
-                    names.system.context.is_filled(pool, slot)
-                });
-                self.lines.extend(
-                    conditions
-                        .iter()
-                        .map(|condition| assertion(condition, None)),
-                );
+    /// Writes the guard of an action, which holds.
+    fn write_guard(&mut self, names: &VariableWriter<'_, '_>, action: ActionId) {
+        if self.checks == WrittenChecks::Failing {
+            return;
+        }
+        let harness = &names.system.context.harness;
+        let (template, values) = harness.catalog.values(action);
+        let line = &harness.actions[template.0];
+        if let Some(guard) = &line.guard {
+            let guard = names.code(guard, &line.axes, &values);
+            self.lines.push(assertion(&guard, None));
+        }
+    }
+
+    /// Writes the properties that hold for these slots, up to the one that is violated.
+    fn write_properties(
+        &mut self,
+        names: &VariableWriter<'_, '_>,
+        filled: &[(PoolId, u32)],
+        violated: Option<(usize, &str)>,
+    ) {
+        let harness = &names.system.context.harness;
+        for (number, property) in harness.properties.iter().enumerate() {
+            let violated = violated.filter(|violated| violated.0 <= number);
+            if violated.is_some_and(|violated| violated.0 < number) {
+                return;
+            }
+            let mut classes: Vec<&str> = Vec::new();
+            classes.extend(harness.exceptions.iter().map(|class| class.text.as_str()));
+            classes.extend(property.expected.iter().map(String::as_str));
+            if !classes.is_empty() && self.checks == WrittenChecks::Failing {
+                continue;
+            }
+            let is_filled = |pool, slot| filled.contains(&(pool, slot));
+            for condition in names.combinations(&property.line, is_filled) {
+                if violated.is_some_and(|violated| violated.1 == condition) {
+                    return;
+                }
+                let check = assertion(&condition, None);
+                if classes.is_empty() {
+                    self.lines.push(check);
+                } else {
+                    self.needs_suppress = true;
+                    self.lines
+                        .push(format!("with contextlib.suppress({}):", classes.join(", ")));
+                    self.lines.push(indent(&check));
+                }
             }
         }
     }
@@ -315,6 +370,9 @@ impl StandaloneBody {
                 {
                     let property = &names.system.context.harness.properties[*number];
                     let text = names.code(&property.line.code, &property.line.axes, values);
+                    if self.checks == WrittenChecks::AfterEachStep {
+                        self.write_properties(names, &record.filled, Some((*number, &text)));
+                    }
                     let message = property
                         .message
                         .as_ref()
@@ -349,8 +407,14 @@ impl StandaloneBody {
             }
             FailureKind::ReferenceMismatch => self.write_comparison(names, action)?,
             FailureKind::ExceptionMismatch => self.write_exception_mismatch(names, action)?,
-            // The failure shows when the file runs. Harnesses have no model, so the last kind does
-            // not occur.
+            // The failure shows when the file runs: in the step, or in a check after it.
+            FailureKind::Crash | FailureKind::Hang
+                if self.checks == WrittenChecks::AfterEachStep =>
+            {
+                self.write_checked_step(names, action, record)?;
+                self.write_properties(names, &record.filled, None);
+            }
+            // Harnesses have no model, so the last kind does not occur.
             FailureKind::Crash | FailureKind::Hang | FailureKind::ModelMismatch => {
                 self.write_step(names, action, record)?;
             }

@@ -196,7 +196,7 @@ pub(super) fn names_from_outside(system: &PythonSystem<'_>, steps: &[StepRecord]
 
 /// Replaces a name where it is a variable: not behind a dot, not the name of an argument.
 fn rename_variable(text: &str, from: &str, to: &str) -> String {
-    let tokens = testwright_source::tokens(text);
+    let tokens = testwright_source::tokenize(text);
     let word = |index: usize| {
         tokens
             .get(index)
@@ -208,8 +208,8 @@ fn rename_variable(text: &str, from: &str, to: &str) -> String {
     let mut copied = 0;
     for (index, token) in tokens.iter().enumerate() {
         match token.kind {
-            TokenKind::Open => depth += 1,
-            TokenKind::Close => depth -= 1,
+            TokenKind::OpenBracket => depth += 1,
+            TokenKind::CloseBracket => depth -= 1,
             _ => {}
         }
         let is_attribute = index > 0 && word(index - 1) == ".";

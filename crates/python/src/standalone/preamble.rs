@@ -76,7 +76,11 @@ pub(super) fn write(
     let wanted = [
         (body.needs_suppress, "import contextlib"),
         (style == StandaloneStyle::Unittest, "import unittest"),
-        (!search_paths.is_empty(), "import sys"),
+        (body.is_child_process, "import subprocess"),
+        (
+            body.is_child_process || !search_paths.is_empty(),
+            "import sys",
+        ),
         (
             search_paths
                 .iter()

@@ -21,7 +21,7 @@ pub enum Contrast {
     },
 }
 
-/// The largest number of neighbours that is tried, and the number of random replacements that must
+/// The largest number of neighbors that is tried, and the number of random replacements that must
 /// fail before an argument is called irrelevant.
 pub const MAX_NEIGHBOURS: usize = 20;
 
@@ -113,14 +113,14 @@ pub fn neighbours(value: &PythonValue) -> Vec<PythonValue> {
     found
 }
 
-/// Returns the neighbours of a list.
+/// Returns the neighbors of a list.
 fn item_neighbours(items: &[PythonValue]) -> Vec<Vec<PythonValue>> {
     let mut nearby = shorter(items);
     nearby.extend(with_one_replaced(items));
     nearby
 }
 
-/// Returns all lists with one item replaced by a neighbour.
+/// Returns all lists with one item replaced by a neighbor.
 fn with_one_replaced(items: &[PythonValue]) -> Vec<Vec<PythonValue>> {
     let replaced = items.iter().enumerate().flat_map(|(index, item)| {
         neighbours(item).into_iter().map(move |neighbour| {

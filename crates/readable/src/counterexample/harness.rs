@@ -156,7 +156,7 @@ impl<'a> ScenarioBuilder<'a> {
         if text == RESTART {
             self.slots.values.clear();
             self.has_acted = true;
-            return self.add_fixed_line(StepKeyword::When, "I start everything anew");
+            return self.add_fixed_line(StepKeyword::When, "I start everything again");
         }
         let parsed = tree::statements(text).unwrap_or_default();
         match parsed.as_slice() {

@@ -128,7 +128,7 @@ impl Discrepancy {
         for name in result_names(script, phraser) {
             if let Some((_, value)) = observation.values.iter().find(|(other, _)| *other == name) {
                 let line = format!("{name} is {}.", value.phrase_with(false, &words));
-                // A variable of one letter is not capitalised.
+                // A variable of one letter is not capitalized.
                 lines.push(match name.chars().count() {
                     1 => line,
                     _ => to_sentence(&line),

@@ -358,7 +358,7 @@ fn s2_what_steps_do_stands_between_the_lines() {
                 avl.prepare()
                 yield  # Given I have a new tree, called tree0
                 tree0 = avl.Tree()
-                yield  # When I start everything anew
+                yield  # When I start everything again
                 importlib.reload(avl)
                 int0 = 3
                 yield  # When I make a new tree, called tree0
@@ -382,7 +382,7 @@ fn s2_what_steps_do_stands_between_the_lines() {
                 play_counterexample_with_4_steps,
                 [
                     ("given", "I have a new tree, called tree0"),
-                    ("when", "I start everything anew"),
+                    ("when", "I start everything again"),
                     ("when", "I make a new tree, called tree0"),
                     ("when", "I try to call \"insert\" on tree0 with ", ...),
                     ("then", "no error is raised"),

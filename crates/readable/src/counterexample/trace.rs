@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use testwright_source::tree::{self, Class, Module, Statement, StatementKind};
-use testwright_source::{TokenKind, tokens};
+use testwright_source::{TokenKind, tokenize};
 
 use super::RenderedCounterexample;
 use super::harness::{FailedTest, FailureCause, TestCode};
@@ -223,7 +223,7 @@ fn find_cause(lines: &[&str]) -> FailureCause {
                 let code = text.get(condition.range.clone())?;
                 // pytest's version of an assertion (`3 < 3`) shows values without names, so it is
                 // skipped.
-                let has_name = tokens(code)
+                let has_name = tokenize(code)
                     .iter()
                     .any(|token| token.kind == TokenKind::Name);
                 has_name.then(|| code.to_owned())

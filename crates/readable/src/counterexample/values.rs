@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_running_can_make_keeps_its_recipe() {
+    fn values_that_only_code_can_make_keep_their_recipe() {
         let arguments = parse_values("user=users.find('x')").expect("values");
         assert_eq!(arguments[0].recipe.as_deref(), Some("users.find('x')"));
         assert_eq!(arguments[0].value, PythonValue::Object("find".to_owned()));

@@ -177,7 +177,7 @@ impl<'a> FeatureParser<'a> {
             ("Then", _) => StepKeyword::Then,
             ("And" | "But", Some(before)) => before.keyword,
             ("And" | "But", None) => {
-                return Err(self.error_here("the first step cannot go on from another"));
+                return Err(self.error_here("the first step cannot continue another"));
             }
             _ => return Ok(None),
         };
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_says_is_what_is_read() {
+    fn a_parsed_feature_has_all_its_parts() {
         let text = "@property\nFeature: A\n  About.\n\n  Rule: R\n\n    # careful\n    @slow @net\n    Scenario: S\n      \
                     One.\n      Two.\n\n      Given a\n        | x | y\\|z |\n        | 1 | 2    |\n      But b\n        \
                     \"\"\"\n        in\n          side\n        \"\"\"\n      Then c\n";
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_some_parsers_accept_is_refused_with_its_line() {
+    fn ambiguous_syntax_is_refused_with_its_line() {
         let head = "Feature: A\n\n  Scenario: S\n";
         // G4
         assert_eq!(line_of(&format!("{head}    And a\n")), 4);

@@ -26,7 +26,7 @@ const STYLE: &str = "text{font:14px system-ui,sans-serif;fill:#222}\
 
 /// The shapes drawn so far, and the position of the next one.
 struct SvgCanvas {
-    /// The horizontal centre of each participant, the tester first.
+    /// The horizontal center of each participant, the tester first.
     columns: Vec<f64>,
     /// The width of the picture.
     width: f64,
@@ -144,7 +144,7 @@ impl SvgCanvas {
         self.bottom = top + height;
     }
 
-    /// Adds a line of text that is centred at `x`. `more` holds further attributes.
+    /// Adds a line of text that is centered at `x`. `more` holds further attributes.
     fn draw_text(&mut self, x: f64, y: f64, text: &str, more: &str) {
         let text = escape(text);
         self.shapes.push(format!(
@@ -180,8 +180,8 @@ impl SvgCanvas {
     }
 }
 
-/// Computes the centre of each participant: far enough from the tester for their messages, and from
-/// the neighbour for their names.
+/// Computes the center of each participant: far enough from the tester for their messages, and from
+/// the neighbor for their names.
 fn column_positions(names: &[&str], rows: &[DiagramRow<'_>]) -> Vec<f64> {
     let mut columns: Vec<f64> = Vec::new();
     for (index, name) in names.iter().enumerate() {

@@ -32,7 +32,7 @@ fn is_compound(clause: &str) -> bool {
         .any(|word| outside.contains(word))
 }
 
-/// Puts an operand in parentheses if it would run into its neighbours.
+/// Puts an operand in parentheses if it would run into its neighbors.
 #[must_use]
 pub fn parenthesise(phrase: &str) -> String {
     let outside = outside_quotes(phrase, true);

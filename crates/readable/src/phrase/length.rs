@@ -91,7 +91,9 @@ impl Phraser<'_> {
         let clauses: Vec<String> = clauses
             .iter()
             .map(|clause| {
-                let condition = self.such_that(clause, Tense::Present).unwrap_or_default();
+                let condition = self
+                    .such_that_clause(clause, Tense::Present)
+                    .unwrap_or_default();
                 let (names, iterable) = (
                     self.names(&clause.targets),
                     self.noun(&clause.iterable).text,

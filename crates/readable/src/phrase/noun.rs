@@ -364,7 +364,7 @@ impl Phraser<'_> {
         if let ([clause], ComprehensionKind::List | ComprehensionKind::Generator) = (clauses, form)
             && clause.binds_only(element)
         {
-            return match self.such_that(clause, Tense::Present) {
+            return match self.such_that_clause(clause, Tense::Present) {
                 None => self.noun(&clause.iterable),
                 Some(condition) => Noun::several(format!(
                     "the elements {} of {}{condition}",
@@ -390,7 +390,7 @@ impl Phraser<'_> {
         let clauses: Vec<String> = clauses
             .iter()
             .map(|clause| {
-                let condition = self.such_that(clause, tense).unwrap_or_default();
+                let condition = self.such_that_clause(clause, tense).unwrap_or_default();
                 let (names, iterable) = (
                     self.names(&clause.targets),
                     self.noun(&clause.iterable).text,
@@ -402,7 +402,7 @@ impl Phraser<'_> {
     }
 
     /// Phrases the conditions of a clause, " such that C", if there are any.
-    pub(super) fn such_that(&self, clause: &ForClause, tense: Tense) -> Option<String> {
+    pub(super) fn such_that_clause(&self, clause: &ForClause, tense: Tense) -> Option<String> {
         if clause.conditions.is_empty() {
             return None;
         }

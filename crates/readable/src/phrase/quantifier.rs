@@ -8,7 +8,7 @@ use crate::value::PythonValue;
 use crate::words::Verb;
 
 impl Phraser<'_> {
-    /// Phrases `all` (C25: "for every v in X"; C27: over neighbours, an order of the whole).
+    /// Phrases `all` (C25: "for every v in X"; C27: over neighbors, an order of the whole).
     pub(super) fn all_clause(&self, argument: &Term, polarity: Polarity, tense: Tense) -> String {
         if let Some((x, order)) = ordered_sequence(argument) {
             let subject = self.noun(x);
@@ -94,7 +94,7 @@ impl Phraser<'_> {
     }
 }
 
-/// Returns the sequence whose neighbours are compared (C27), and the order that results.
+/// Returns the sequence whose neighbors are compared (C27), and the order that results.
 fn ordered_sequence(argument: &Term) -> Option<(&Term, &'static str)> {
     let Term::Comprehension {
         element, clauses, ..
@@ -131,7 +131,7 @@ fn neighbour_sequence<'t>(clause: &'t ForClause, one: &'t Term, two: &Term) -> O
     zip_neighbours(clause, one, two).or_else(|| index_neighbours(clause, one, two))
 }
 
-/// Recognises `for a, b in zip(x, x[1:])`.
+/// Recognizes `for a, b in zip(x, x[1:])`.
 fn zip_neighbours<'t>(clause: &'t ForClause, one: &Term, two: &Term) -> Option<&'t Term> {
     let Term::Call(call) = &clause.iterable else {
         return None;
@@ -170,7 +170,7 @@ fn zip_neighbours<'t>(clause: &'t ForClause, one: &Term, two: &Term) -> Option<&
     fits.then_some(whole)
 }
 
-/// Recognises `x[i]` and `x[i + 1]`, or `x[i - 1]` and `x[i]`, over all positions.
+/// Recognizes `x[i]` and `x[i + 1]`, or `x[i - 1]` and `x[i]`, over all positions.
 fn index_neighbours<'t>(clause: &ForClause, one: &'t Term, two: &Term) -> Option<&'t Term> {
     let (
         Term::Item { object, index },
@@ -305,7 +305,7 @@ mod tests {
             was("all(plates[i] <= plates[i + 1] for i in range(0, len(plates) - 1))"),
             "the plates were in ascending order"
         );
-        // Not all neighbours.
+        // Not all neighbors.
         assert_eq!(
             cl("all(a <= b for a, b in zip(xs, ys[1:]))"),
             "for every a and b in the pairs of elements of xs and ys without its first element, a is at most b"

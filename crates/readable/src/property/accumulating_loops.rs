@@ -53,7 +53,7 @@ pub(super) fn find_accumulating_loops(body: &[Statement]) -> Vec<AccumulatingLoo
         .collect()
 }
 
-/// Recognises the loop at an index. Its local must start empty and must not be mentioned in
+/// Recognizes the loop at an index. Its local must start empty and must not be mentioned in
 /// between.
 fn accumulating_loop(body: &[Statement], at: usize) -> Option<AccumulatingLoop<'_>> {
     let mut loops = Vec::new();

@@ -160,7 +160,7 @@ impl ModuleFacts {
 
 /// Returns the names that functions declare `global`, which are no constants.
 fn globals_of_functions(text: &str) -> BTreeSet<String> {
-    let words = testwright_source::tokens(text);
+    let words = testwright_source::tokenize(text);
     let mut globals = BTreeSet::new();
     let mut is_declared = false;
     for token in words {

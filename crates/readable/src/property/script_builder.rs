@@ -347,7 +347,7 @@ impl<'a> ScriptBuilder<'a> {
         let last = self.property.function.body.last();
         let rest = last.and_then(|last| self.scope.text.get(end..last.range.end));
         let rest = rest.unwrap_or_default();
-        let tokens = testwright_source::tokens(rest);
+        let tokens = testwright_source::tokenize(rest);
         let uses = tokens.iter().filter(|token| {
             token.kind == testwright_source::TokenKind::Name
                 && rest.get(token.range.clone()) == Some(name)

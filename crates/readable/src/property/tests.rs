@@ -594,7 +594,7 @@ fn unittest_checks_read_like_assertions() {
 }
 
 #[test]
-fn what_only_looks_like_python_never_panics() {
+fn almost_python_never_panics() {
     for body in [
         "pass",
         "return",

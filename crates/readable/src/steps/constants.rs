@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_differently_with_another_value_stays() {
+    fn values_that_change_the_wording_are_not_generalised() {
         check(
             "f(x + 1)",
             "f(x + 1)",
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_code_does_not_have_stays() {
+    fn values_absent_from_the_code_are_not_generalised() {
         check("f(3)", "g()", "\"f\" with 3", "g()");
         check(
             "f(3)",

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_common_is_known() {
+    fn unified_types_are_known() {
         let common = |types: &[Type]| Type::unify_all(types.iter().cloned());
         assert_eq!(common(&[Type::Number, Type::Number]), Type::Number);
         assert_eq!(common(&[Type::Number, Type::Text]), Type::Unknown);

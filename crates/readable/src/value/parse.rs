@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_phrase_is_refused_with_its_place() {
+    fn invalid_phrases_are_refused_with_their_position() {
         for (phrase, position) in [
             ("the list [1, 2", 14),
             ("the list [1 2]", 11),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use testwright_readable::words::humanise;
-use testwright_source::{TokenKind, tokens};
+use testwright_source::{TokenKind, tokenize};
 
 /// Words that never follow themselves or each other.
 const ARTICLES: [&str; 3] = ["a", "an", "the"];
@@ -113,7 +113,7 @@ fn outside_quotes(sentence: &str) -> (String, bool) {
 
 /// Returns the words of all names in a text.
 pub(crate) fn words_of_names(text: &str) -> BTreeSet<String> {
-    let names = tokens(text)
+    let names = tokenize(text)
         .into_iter()
         .filter(|token| token.kind == TokenKind::Name);
     let names = names.filter_map(|token| text.get(token.range));

@@ -65,7 +65,7 @@ pub fn write(graph: &StateGraph, options: &DotOptions) -> String {
     text + "}\n"
 }
 
-/// Returns the colour of the first mark that applies. The colours are PyModel's, so states that
+/// Returns the color of the first mark that applies. The colors are PyModel's, so states that
 /// only the analysis of dead states marks look like others.
 fn fill_colour(marks: StateMarks) -> &'static str {
     let colours = [
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_of_which_nothing_is_known_has_nothing_to_show() {
+    fn states_without_details_have_no_tooltip() {
         let mut graph = toys::traffic_light();
         graph.states[0].details.clear();
         let text = write(&graph, &DotOptions::default());

@@ -44,11 +44,11 @@ impl DrawingPoint {
 pub(super) struct LayoutNode {
     /// Half the width and half the height of its ellipse.
     pub(super) radii: (f64, f64),
-    /// Extent of its drawing to the left of its centre.
+    /// Extent of its drawing to the left of its center.
     pub(super) left: f64,
-    /// Extent of its drawing to the right of its centre, with loops.
+    /// Extent of its drawing to the right of its center, with loops.
     pub(super) right: f64,
-    /// Extent of its drawing above and below its centre.
+    /// Extent of its drawing above and below its center.
     pub(super) half_height: f64,
     /// Maximum distance from the middle at which edges may begin and end.
     pub(super) ports: f64,
@@ -72,7 +72,7 @@ pub(super) struct Route {
     pub(super) curves: Vec<[DrawingPoint; 3]>,
     /// Tip of its arrow. The curves end where the arrow begins.
     pub(super) tip: DrawingPoint,
-    /// Centre of its label.
+    /// Center of its label.
     pub(super) label: Option<DrawingPoint>,
 }
 
@@ -91,7 +91,7 @@ impl Route {
 pub(super) struct GraphLayout {
     pub(super) width: f64,
     pub(super) height: f64,
-    /// Centre of each state's ellipse.
+    /// Center of each state's ellipse.
     pub(super) centres: Vec<DrawingPoint>,
     /// Route of each edge.
     pub(super) routes: Vec<Route>,

@@ -124,7 +124,7 @@ mod tests {
     use crate::graph::toys;
 
     #[test]
-    fn strangers_cannot_write_markup_or_script() {
+    fn texts_cannot_write_markup_or_script() {
         for graph in toys::all() {
             let page = write(&graph, &PageOptions::default());
             assert_eq!(page.matches("<script").count(), 2, "{}", graph.title);

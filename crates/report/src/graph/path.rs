@@ -2,14 +2,14 @@
 //!
 //! The path leads from top to bottom in bold, with the actions that were taken on its left. On the
 //! right, thin and dashed, are other actions that were enabled. The caller chooses which of them to
-//! show, preferably at random: there are often thousands, most of them alike. [`summarise`] makes
+//! show, preferably at random: there are often thousands, most of them alike. [`summarize`] makes
 //! one branch of those that differ only in their numbers:
 //!
 //! ```
-//! use testwright_report::graph::path::{PathStep, TestPath, summarise, write};
+//! use testwright_report::graph::path::{PathStep, TestPath, summarize, write};
 //!
 //! let enabled: Vec<String> = (1..=20).map(|value| format!("int0 = {value}")).collect();
-//! let branches = summarise(&enabled);
+//! let branches = summarize(&enabled);
 //! assert_eq!(branches.len(), 1);
 //! assert_eq!(branches[0].text, "int0 = 1");
 //! assert_eq!(branches[0].pattern, "int0 = <[1..20]>");
@@ -26,7 +26,7 @@
 
 mod summary;
 
-pub use summary::summarise;
+pub use summary::summarize;
 
 use super::escape::{XmlText, escape_line, escape_lines};
 use super::svg::format_number;
@@ -281,7 +281,7 @@ mod tests {
     fn path() -> TestPath {
         let step = |taken: &str, others: &[&str]| PathStep {
             action: taken.to_owned(),
-            branches: summarise(
+            branches: summarize(
                 &others
                     .iter()
                     .map(|text| text.to_string())
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_well_formed() {
+    fn path_pictures_are_well_formed() {
         for path in [path(), TestPath::default()] {
             let text = write(&path);
             let mut reader = quick_xml::Reader::from_str(&text);

@@ -2,8 +2,8 @@
 //!
 //! Start states are on top, transitions lead down unless they close a cycle. Transitions between
 //! the same two states are one edge with all their labels, at most four lines of them; the full
-//! text is shown when one points at it. Special states have a colour and, for readers who do not
-//! see the colour, a border and a badge. A legend explains those that occur.
+//! text is shown when one points at it. Special states have a color and, for readers who do not
+//! see the color, a border and a badge. A legend explains those that occur.
 //!
 //! The result is good for a few hundred states. Up to [`MAX_STATES`] states it is drawn with less
 //! care. Beyond that, or if the edges would pass too many layers, the picture only says so.

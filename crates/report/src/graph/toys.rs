@@ -306,7 +306,7 @@ pub(crate) fn parallel(count: usize) -> StateGraph {
     )
 }
 
-/// Builds a star, with transitions from the centre to all leaves.
+/// Builds a star, with transitions from the center to all leaves.
 pub(crate) fn star(leaves: usize) -> StateGraph {
     let go = (1..=leaves).map(|to| (0, to, "Choose", format!("Choose({to})")));
     of("star", leaves + 1, go)

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_never_went_and_why() {
+    fn missing_branches_are_described() {
         let cart = toys::cart();
         let source = SourceText::new(&cart);
         assert_eq!(

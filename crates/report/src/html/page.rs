@@ -1,4 +1,4 @@
-//! The page of one file: every line with its colour, the missing branches in words, and the tests
+//! The page of one file: every line with its color, the missing branches in words, and the tests
 //! that reach each line.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::Timestamp;
 use crate::coverage::{Attribution, CoverageReport, FileCoverage, FileFindings};
 use crate::missing::missing_ranges;
 
-/// Position of a page among the others. Each neighbour is a page and a name.
+/// Position of a page among the others. Each neighbor is a page and a name.
 pub(super) struct PagePosition<'a> {
     /// Name of the file.
     pub(super) name: &'a str,
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said_without_source() {
+    fn missing_lines_are_listed_without_source() {
         let report = toys::report();
         let position = PagePosition {
             name: "gone.py",

@@ -1,4 +1,4 @@
-//! File names of pages: recognisable, safe on every file system, and all different.
+//! File names of pages: recognizable, safe on every file system, and all different.
 
 use std::collections::BTreeSet;
 

@@ -278,7 +278,7 @@ fn match_ellipsis(text: &str) -> Option<&str> {
     rest.get(blanks.rfind('\n')?..)
 }
 
-/// Normalises a text for the patterns: without a byte order mark, every line with the same end,
+/// Normalizes a text for the patterns: without a byte order mark, every line with the same end,
 /// also the last.
 fn normalise(text: &str) -> Cow<'_, str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_compiled_is_passed_over() {
+    fn statements_without_code_are_skipped() {
         check_compiled("if a:\n    global b\nc\n", &[2], &[]);
         check_compiled(
             "def f():\n    'doc'\n    if a:\n        b\n",

@@ -142,7 +142,7 @@ impl<'a> Drafter<'a> {
             ([], None) => None,
             ([], Some(effect)) => Some(format!("it {effect}")),
             (missing, _) => Some(format!(
-                "nothing is known about {}: no call was seen, and no type hint tells",
+                "nothing is known about {}: there is no recorded call and no type hint",
                 list_names(missing)
             )),
         };

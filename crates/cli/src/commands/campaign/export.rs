@@ -25,7 +25,9 @@ Examples:
   testwright campaign export               the latest campaign, to testwright-out/campaign-N
   testwright campaign export 3 --out kept
   testwright campaign export 3 --corpus    also the tests that were kept for its harness
-  testwright campaign export 3 --json      all that is known about it, for scripts"
+  testwright campaign export 3 --json      all that is known about it, for scripts
+
+Exit status: 0 done, 2 could not do what was asked."
 )]
 pub(super) struct CampaignExportCommand {
     /// Number of the campaign [default: the latest]
@@ -33,7 +35,7 @@ pub(super) struct CampaignExportCommand {
     number: Option<u32>,
 
     /// Folder to write the tests to [default: testwright-out/campaign-N]
-    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "json")]
     out: Option<PathBuf>,
 
     /// Also write the tests that were kept for the harness: corpus/test-1.test and so on
@@ -93,7 +95,10 @@ impl CampaignExportCommand {
             ));
         }
         if failures.is_empty() {
-            console.out(format_args!("Campaign {} found no failures.", record.id));
+            console.out(format_args!(
+                "Campaign {} has no failures to export.",
+                record.id
+            ));
         }
         if self.corpus {
             let tests = store.corpus(&record.settings.harness, usize::MAX)?;

@@ -99,7 +99,7 @@ struct FailureJson {
     status: &'static str,
     kind: String,
     message: String,
-    /// Key by which the failure is recognised in other campaigns.
+    /// Key by which the failure is recognized in other campaigns.
     signature: String,
     details: String,
     /// Number of tests that failed in this way.

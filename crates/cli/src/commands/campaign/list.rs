@@ -19,7 +19,9 @@ use crate::{CommandError, quantity};
 Examples:
   testwright campaign list                        all campaigns of the project
   testwright campaign list --harness stack.tstl   those of one harness
-  testwright campaign list --json | jq '.campaigns[-1].seed'"
+  testwright campaign list --json | jq '.campaigns[-1].seed'
+
+Exit status: 0 done, 2 could not do what was asked."
 )]
 pub(super) struct CampaignListCommand {
     /// List only campaigns of this harness

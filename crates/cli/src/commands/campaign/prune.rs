@@ -1,4 +1,4 @@
-//! `testwright campaign prune`: drop old campaigns.
+//! `testwright campaign prune`: deletes old campaigns.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,12 +7,13 @@ use testwright_core::Error;
 
 use super::StoreArgument;
 use crate::console::Console;
+use crate::quantity::parse_from_zero;
 use crate::{CommandError, duration, quantity, size};
 
 /// Delete old campaigns and their coverage, and make the store smaller
 ///
 /// With both `--keep` and `--older-than`, a campaign stays if one of them keeps it. A running campaign always
-/// stays. Failures stay when their campaigns are deleted, so that they are recognised when they come back.
+/// stays. Failures stay when their campaigns are deleted, so that they are recognized when they come back.
 /// Tests that were kept for a harness stay as long as a campaign of the harness does.
 #[derive(clap::Args)]
 #[command(
@@ -22,11 +23,13 @@ Examples:
   testwright campaign prune --keep 20
   testwright campaign prune --older-than 30d --dry-run
   testwright campaign prune --fixed                   forget failures that are fixed
-  testwright campaign prune --keep 0 --fixed --open   forget everything"
+  testwright campaign prune --keep 0 --fixed --open   forget everything
+
+Exit status: 0 done, 2 could not do what was asked."
 )]
 pub(super) struct CampaignPruneCommand {
     /// Delete all campaigns but the last N
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_from_zero::<usize>)]
     keep: Option<usize>,
 
     /// Delete campaigns that began longer ago: 30d, 12h
@@ -66,18 +69,18 @@ impl CampaignPruneCommand {
         Ok(())
     }
 
-    /// Converts the arguments. Fails if none of them says what to drop.
+    /// Converts the arguments. Fails if none of them says what to delete.
     fn options(&self) -> Result<PruneOptions, Error> {
         let has_criterion =
             self.keep.is_some() || self.older_than.is_some() || self.fixed || self.open;
         if !has_criterion {
-            let error = Error::new("no option says what to drop");
+            let error = Error::new("say what to delete");
             return Err(
                 error.with_help("for instance `--keep 20`, `--older-than 30d` or `--fixed`")
             );
         }
         let before = match self.older_than {
-            // An age that the clock cannot represent drops nothing.
+            // An age that the clock cannot represent deletes nothing.
             Some(age) => {
                 let before = SystemTime::now().checked_sub(age);
                 Some(before.unwrap_or(SystemTime::UNIX_EPOCH))
@@ -94,9 +97,9 @@ impl CampaignPruneCommand {
     }
 }
 
-/// Prints what was dropped, and the size of the store.
+/// Prints what was deleted, and the size of the store.
 fn print(console: &mut Console<'_>, pruned: &PruneResult, dry_run: bool) {
-    let dropped = if dry_run { "Would drop" } else { "Dropped" };
+    let deleted = if dry_run { "Would delete" } else { "Deleted" };
     let numbers = |numbers: Vec<String>| format!(" ({})", numbers.join(", "));
     let mut parts = Vec::new();
     if !pruned.campaigns.is_empty() {
@@ -113,9 +116,9 @@ fn print(console: &mut Console<'_>, pruned: &PruneResult, dry_run: bool) {
         parts.push(quantity::format_count(pruned.tests, "kept test"));
     }
     if parts.is_empty() {
-        console.out("There is nothing to drop.");
+        console.out("There is nothing to delete.");
     } else {
-        console.out(format_args!("{dropped} {}.", parts.join(", ")));
+        console.out(format_args!("{deleted} {}.", parts.join(", ")));
     }
     if !dry_run {
         let (before, after) = (pruned.size_before as usize, pruned.size_after as usize);

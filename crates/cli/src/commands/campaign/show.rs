@@ -26,7 +26,9 @@ const MAX_LINES: usize = 40;
 Examples:
   testwright campaign show          the latest campaign
   testwright campaign show 3
-  testwright campaign show --json | jq '.failures[].message'"
+  testwright campaign show --json | jq '.failures[].message'
+
+Exit status: 0 done, 2 could not do what was asked."
 )]
 pub(super) struct CampaignShowCommand {
     /// Number of the campaign [default: the latest]

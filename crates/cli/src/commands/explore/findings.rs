@@ -1,22 +1,25 @@
 //! Tests that an exploration found: replayed from the start, saved and printed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use testwright_core::explore::temporal::{Counterexample, FormulaVerdict, RunEnding};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::ReduceOptions;
-use testwright_core::{Failure, System, Test, saved};
+use testwright_core::{Error, Failure, System, Test, saved};
 use testwright_python::{PythonSystem, StandaloneStyle};
 
 use super::json::ExplorationFailure;
 use super::queries::Queries;
 use super::verdict::steps_text;
 use super::{ExplorationOutcome, ExploreCommand};
+use crate::commands::StepperArgument;
 use crate::commands::replay::UntilInterrupted;
 use crate::console::{Console, TextStyle};
 use crate::files::OutputFolder;
 use crate::reduction::{self, ReductionGoal};
-use crate::report;
+use crate::source::SystemSource;
+use crate::target::Target;
+use crate::{report, test_source};
 
 /// Everything that was found and saved.
 #[derive(Default)]
@@ -24,7 +27,7 @@ pub(super) struct SavedFindings {
     pub(super) failures: Vec<SavedFailure>,
     /// The test that reaches the goal.
     pub(super) goal: Option<FoundTest>,
-    /// A run that violates the formula: a prefix, and steps that are repeated for ever.
+    /// A run that violates the formula: a prefix, and steps that are repeated forever.
     pub(super) lasso: Option<FoundTest>,
     /// True if a file could not be written, which has been reported.
     pub(super) has_unwritten: bool,
@@ -82,6 +85,7 @@ impl<'e> FindingsWriter<'e> {
             self.save_failure(console, system, test, failure, &mut saved);
         }
         if let Some(test) = &outcome.goal {
+            let test = (test, outcome.verdict.is_doubtful());
             self.save_goal(console, system, queries, test, &mut saved);
         }
         if let Some(FormulaVerdict::Violated(run)) = &outcome.answer {
@@ -162,13 +166,9 @@ impl<'e> FindingsWriter<'e> {
         let name = format!("test_failure_{number}.py");
         let file_path = self.findings.file(&name);
         let title = format!("failure_{number}");
-        match system.standalone(
-            &test,
-            StandaloneStyle::Pytest,
-            &title,
-            Some(file_path.absolute()),
-        ) {
+        match confirmed_unit_test(system, (&test, &failure), &title, file_path.absolute()) {
             Ok(text) => files.push((name, text)),
+            Err(_) if !is_reproduced => {}
             Err(error) => {
                 let message = format!(
                     "there is no pytest file for this failure: {}",
@@ -202,13 +202,13 @@ impl<'e> FindingsWriter<'e> {
         console: &mut Console<'_>,
         system: &mut PythonSystem<'py>,
         queries: &Queries<'py>,
-        test: &Test,
+        (test, is_doubtful): (&Test, bool),
         saved: &mut SavedFindings,
     ) {
         let Some(goal) = &queries.goal else {
             return;
         };
-        let length_note = if self.explore.finds_shortest() {
+        let length_note = if self.explore.finds_shortest() && !is_doubtful {
             "no test is shorter"
         } else {
             "there may be shorter tests"
@@ -267,12 +267,12 @@ impl<'e> FindingsWriter<'e> {
                 } else {
                     "and then "
                 };
-                console.out(format_args!("  {and}for ever:"));
+                console.out(format_args!("  {and}forever:"));
                 let first = run.prefix.len() + 1;
                 report::print_steps(console, system.actions(), &run.cycle, first);
-                format!("the last {} are repeated for ever", steps_text(lap))
+                format!("the last {} are repeated forever", steps_text(lap))
             }
-            RunEnding::Deadlock => "and then nothing can be done, for ever".to_owned(),
+            RunEnding::Deadlock => "and then no action is possible, forever".to_owned(),
             RunEnding::AnyContinuation if test_is_empty => {
                 "at the start, whatever follows".to_owned()
             }
@@ -330,10 +330,15 @@ impl<'e> FindingsWriter<'e> {
 
     /// Returns the saved form of a test with notes.
     fn text(&self, system: &PythonSystem<'_>, test: &Test, notes: &[(&str, String)]) -> String {
-        let harness = self.explore.harness.display().to_string();
-        let notes = [("harness", harness)].into_iter().chain(notes.to_vec());
-        let notes: Vec<_> = notes.map(|(name, text)| (name.to_owned(), text)).collect();
-        saved::write(system.actions(), test, &notes)
+        let source = SystemSource::Harness(self.explore.harness.clone());
+        let mut all =
+            test_source::notes(&source, &StepperArgument::default(), &self.explore.system);
+        all.extend(
+            notes
+                .iter()
+                .map(|(name, text)| ((*name).to_owned(), text.clone())),
+        );
+        saved::write(system.actions(), test, &all)
     }
 
     /// Prints the command that replays a test.
@@ -362,4 +367,17 @@ fn write(console: &mut Console<'_>, folder: &mut OutputFolder, name: &str, text:
         console.error(error);
     }
     written.is_ok()
+}
+
+/// Writes a failing test as a pytest file that was run and fails in the same way.
+fn confirmed_unit_test(
+    system: &mut PythonSystem<'_>,
+    (test, failure): (&Test, &Failure),
+    title: &str,
+    file: &Path,
+) -> Result<String, Error> {
+    match system.unit_test(test, title, file) {
+        Some(draft) => draft?.confirmed(StandaloneStyle::Pytest, Some(failure), file),
+        None => Err(Error::new("it has no such files")),
+    }
 }

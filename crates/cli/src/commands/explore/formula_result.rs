@@ -1,21 +1,27 @@
 //! Evaluation of a temporal formula over all runs of models.
 
 use serde::Serialize;
-use testwright_core::explore::temporal::{Formula, FormulaVerdict, RunEnding};
-use testwright_core::explore::{ExploreOptions, Explorer};
+use testwright_core::explore::temporal::{AtomEvaluator, Formula, FormulaVerdict, RunEnding};
+use testwright_core::explore::{ExploreOptions, ExploreProgress, Explorer};
 use testwright_core::product::ModelError;
+use testwright_core::verdict::{Caveat, ReachedLimit, Verdict, VerdictExtent};
 use testwright_core::{Error, Step, System, Test};
-use testwright_model::ProductSystem;
-use testwright_python::Models;
+use testwright_model::{GraphLimits, ProductSystem};
+use testwright_python::{Models, StateEvaluator};
 
 use crate::CommandError;
 use crate::console::{Console, TextStyle};
+use crate::verdict_text::{self, Claim};
 
-/// Verdict on a formula, with the run that violates it.
+/// Answer to a formula, with the run that violates it.
 pub(super) struct FormulaResult {
-    verdict: FormulaVerdict,
+    answer: FormulaVerdict,
+    /// Evidence for what is said about all runs.
+    verdict: Verdict,
     /// The violating run as text.
     violation: Option<ViolatingRun>,
+    /// Number of states that were visited.
+    pub(super) states: u64,
 }
 
 /// A run that violates the formula, with its steps as text.
@@ -23,17 +29,19 @@ pub(super) struct FormulaResult {
 pub(super) struct ViolatingRun {
     /// Steps at the beginning.
     prefix: Vec<String>,
-    /// Steps that are repeated for ever after them.
+    /// Steps that are repeated forever after them.
     lap: Vec<String>,
     /// Kind of ending: `lap`, `deadlock` or `anything`.
     then: &'static str,
 }
 
-/// Evaluates a formula over all runs of models, with a limit on the number of states.
+/// Evaluates a formula over all runs of models, within the limits of their exploration. `proceed` is
+/// called before each step, and ends the evaluation by returning false.
 pub(super) fn evaluate(
     models: &mut Models<'_>,
     formula: &Formula,
-    max_states: Option<usize>,
+    limits: &GraphLimits,
+    proceed: &mut dyn FnMut(&ExploreProgress) -> bool,
 ) -> Result<FormulaResult, CommandError> {
     let evaluator = models.state_evaluator();
     let error = |error: ModelError| Error::new(error.to_string());
@@ -43,13 +51,20 @@ pub(super) fn evaluate(
         .with_fingerprints();
     let plan = ExploreOptions {
         check: false,
-        max_states,
+        max_states: limits.states,
+        max_bytes: limits.bytes,
         ..ExploreOptions::default()
     };
-    let mut atoms = |system: &mut ProductSystem<'_, '_>, predicate: &str| {
-        evaluator.holds(system.product(), system.states(), predicate)
-    };
-    let answer = explorer.judge(formula, &plan, &mut atoms)?.verdict;
+    let mut atoms = PredicateEvaluator { evaluator, proceed };
+    let judgement = explorer.judge(formula, &plan, &mut atoms)?;
+    let answer = judgement.verdict;
+    let mut verdict = judgement.exploration.verdict();
+    let states = judgement.exploration.states;
+    if let (VerdictExtent::Bounded { by }, Some(max)) = (&mut verdict.extent, limits.states)
+        && states >= max as u64
+    {
+        *by = vec![ReachedLimit::States(max as u64)];
+    }
     let steps = |test: &Test| {
         let text = |step: &Step| match step {
             Step::Act(action) => Some(system.actions().text(*action)),
@@ -70,9 +85,33 @@ pub(super) fn evaluate(
         FormulaVerdict::Holds | FormulaVerdict::NothingFound(_) => None,
     };
     Ok(FormulaResult {
-        verdict: answer,
+        answer,
+        verdict,
         violation,
+        states,
     })
+}
+
+/// Evaluates the predicates of a formula in states of models.
+struct PredicateEvaluator<'e, 'py> {
+    evaluator: StateEvaluator<'py>,
+    /// Called before each step.
+    proceed: &'e mut dyn FnMut(&ExploreProgress) -> bool,
+}
+
+impl AtomEvaluator<ProductSystem<'_, '_>> for PredicateEvaluator<'_, '_> {
+    fn holds(
+        &mut self,
+        system: &mut ProductSystem<'_, '_>,
+        predicate: &str,
+    ) -> Result<bool, Error> {
+        self.evaluator
+            .holds(system.product(), system.states(), predicate)
+    }
+
+    fn proceed(&mut self, progress: &ExploreProgress) -> bool {
+        (self.proceed)(progress)
+    }
 }
 
 impl FormulaResult {
@@ -81,12 +120,25 @@ impl FormulaResult {
         self.violation.is_some()
     }
 
+    /// Adds what the exploration of the models did not cover.
+    pub(super) fn add_caveats(&mut self, caveats: &[Caveat]) {
+        self.verdict.add_caveats(caveats.iter().cloned());
+    }
+
+    /// Notes that the time limit ended the evaluation, not the user.
+    pub(super) fn end_by_time(&mut self) {
+        if self.verdict.extent == VerdictExtent::Interrupted {
+            let by = vec![ReachedLimit::Time];
+            self.verdict.extent = VerdictExtent::Bounded { by };
+        }
+    }
+
     /// Returns the verdict for scripts.
     pub(super) fn verdict_name(&self) -> &'static str {
-        match self.verdict {
-            FormulaVerdict::Holds => "holds",
-            FormulaVerdict::NothingFound(_) => "nothing-found",
+        match self.answer {
             FormulaVerdict::Violated(_) => "violated",
+            _ if self.verdict.is_proof() => "holds",
+            FormulaVerdict::Holds | FormulaVerdict::NothingFound(_) => "nothing-found",
         }
     }
 
@@ -97,18 +149,18 @@ impl FormulaResult {
 
     /// Prints the verdict and the run.
     pub(super) fn print(&self, console: &mut Console<'_>) {
-        let (style, text) = match &self.verdict {
-            FormulaVerdict::Holds => (TextStyle::Success, "holds in every run".to_owned()),
-            FormulaVerdict::NothingFound(reach) => (
-                TextStyle::Success,
-                format!("nothing was found against it, in {reach}"),
-            ),
+        let (style, text) = match &self.answer {
+            FormulaVerdict::Holds | FormulaVerdict::NothingFound(_) => {
+                let text = Claim::FormulaHolds.text(&self.verdict);
+                let text = verdict_text::with_limits(&text, &self.verdict);
+                (TextStyle::Success, text)
+            }
             FormulaVerdict::Violated(_) => {
                 (TextStyle::Failure, "is violated by this run".to_owned())
             }
         };
         console.out(format_args!("Formula: {}", console.paint(style, text)));
-        let (Some(texts), FormulaVerdict::Violated(run)) = (&self.violation, &self.verdict) else {
+        let (Some(texts), FormulaVerdict::Violated(run)) = (&self.violation, &self.answer) else {
             return;
         };
         for step in &texts.prefix {
@@ -117,7 +169,7 @@ impl FormulaResult {
         console.out(match (run.ending, texts.prefix.is_empty()) {
             (RunEnding::Cycle, true) => "  again and again",
             (RunEnding::Cycle, false) => "  and then again and again",
-            (RunEnding::Deadlock, _) => "  where nothing is possible any more",
+            (RunEnding::Deadlock, _) => "  where no action is possible any more",
             (RunEnding::AnyContinuation, true) => "  at its beginning, whatever follows",
             (RunEnding::AnyContinuation, false) => "  whatever follows",
         });

@@ -41,6 +41,8 @@ struct GraphFile<'g> {
 struct TransitionEntry<'g> {
     from: u32,
     action: &'g str,
+    /// True if the model only observes the action.
+    observed: bool,
     /// A Python tuple.
     arguments: &'g str,
     /// Omitted as `null` if the result is `None`.
@@ -57,6 +59,7 @@ pub(super) fn write(product: &Product<'_>, graph: &ProductGraph) -> String {
         TransitionEntry {
             from: transition.from,
             action: interner.name_text(label.name),
+            observed: product.is_observable(label.name),
             arguments: &interner.value_text(label.arguments).literal,
             result: result.map(|result| interner.value_text(result).literal.as_str()),
             to: transition.to,

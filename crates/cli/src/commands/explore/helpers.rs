@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, PipeReader, PipeWriter};
 
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 use testwright_model::parallel::{Connection, serve};
 use testwright_python::{Models, PythonValueCodec};
 
@@ -13,7 +13,8 @@ pub(super) fn start(
     passing: &mut PythonValueCodec<'_>,
     count: usize,
 ) -> Result<Vec<Connection>, Error> {
-    let failed = |error: io::Error| Error::new(format!("cannot make a pipe: {error}"));
+    let failed =
+        |error: io::Error| Error::new(format!("cannot make a pipe: {}", describe_os_error(&error)));
     let mut connections: Vec<(PipeWriter, PipeReader)> = Vec::new();
     for _ in 0..count {
         let (mut incoming, requests) = io::pipe().map_err(failed)?;

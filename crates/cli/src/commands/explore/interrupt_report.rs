@@ -9,8 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use testwright_core::Catalog;
 use testwright_core::explore::ExploreProgress;
+use testwright_core::verdict::{Verdict, VerdictExtent};
 
 use super::json::{ExplorationFailure, ExplorationReport};
+use crate::verdict_text::{self, Claim};
 use crate::{ExitStatus, quantity};
 
 /// Shared progress of an exploration, for the thread that prints the report.
@@ -72,8 +74,12 @@ impl InterruptReportState {
 
     /// Prints the report, and returns the exit status.
     fn write(&mut self, out: &mut dyn Write, err: &mut dyn Write) -> i32 {
+        let interrupted = Verdict::new(VerdictExtent::Interrupted);
         let (status, found) = match self.failures.len() as u64 {
-            0 => (ExitStatus::NothingFound, "no failure so far".to_owned()),
+            0 => (
+                ExitStatus::NothingFound,
+                Claim::NoFailure.text(&interrupted),
+            ),
             number => (
                 ExitStatus::FailureFound,
                 quantity::format_count(number, "failure"),
@@ -88,7 +94,8 @@ impl InterruptReportState {
             writeln!(out, "{}", self.report().to_json())
         } else {
             let states = quantity::format_count(self.progress.states, "state");
-            writeln!(out, "Interrupted at {states}: {found}")
+            let text = format!("{states}: {found}");
+            writeln!(out, "{}", verdict_text::with_limits(&text, &interrupted))
         };
         status.code().into()
     }

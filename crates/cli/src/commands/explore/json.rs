@@ -4,7 +4,8 @@
 
 use serde::Serialize;
 use testwright_core::explore::temporal::{FormulaVerdict, RunEnding};
-use testwright_core::explore::{Backtracking, ExploreProgress, ExploredExtent, StopReason};
+use testwright_core::explore::{Backtracking, ExploreProgress};
+use testwright_core::verdict::{ReachedLimit, Verdict, VerdictExtent};
 use testwright_core::{Catalog, System, Test};
 use testwright_python::PythonSystem;
 
@@ -13,6 +14,7 @@ use super::queries::Queries;
 use super::verdict::{GoalAnswer, goal_answer};
 use super::{EarlyStop, ExplorationOutcome, ExploreCommand};
 use crate::report;
+use crate::verdict_text::VerdictJson;
 
 /// Result of an exploration.
 #[derive(Default, Serialize)]
@@ -30,8 +32,9 @@ pub(super) struct ExplorationReport {
     going_back: &'static str,
     /// Reason for the way of going back.
     going_back_because: String,
-    /// True if every state, or every test without matching, was visited.
-    complete: bool,
+    /// The evidence of the result.
+    #[serde(flatten)]
+    verdict: VerdictJson,
     /// Length up to which all tests are covered; `null` if all are.
     all_tests_up_to: Option<usize>,
     /// Reason why the exploration ended early.
@@ -91,7 +94,7 @@ struct FormulaReport {
     /// Steps at the beginning of the violating run.
     #[serde(skip_serializing_if = "Option::is_none")]
     prefix: Option<Vec<String>>,
-    /// Steps that are repeated for ever.
+    /// Steps that are repeated forever.
     #[serde(skip_serializing_if = "Option::is_none")]
     lap: Option<Vec<String>>,
     /// `lap`, `deadlock` or `anything`.
@@ -124,14 +127,9 @@ impl ExplorationReport {
                 Backtracking::ByReplay => "replay",
             },
             going_back_because: outcome.backtracking.reason.clone(),
-            complete: outcome.reach == ExploredExtent::Everything,
-            all_tests_up_to: match outcome.reach {
-                ExploredExtent::Everything => None,
-                ExploredExtent::Length(length) | ExploredExtent::Partial { length, .. } => {
-                    Some(length)
-                }
-            },
-            stopped: stop_reason(explore, outcome),
+            verdict: VerdictJson::from(&outcome.verdict),
+            all_tests_up_to: outcome.covered_length(),
+            stopped: stop_reason(outcome),
             deadlocks: outcome.deadlocked,
             deadlock: outcome.deadlock.as_ref().map(labels),
             failures: failures
@@ -162,6 +160,7 @@ impl ExplorationReport {
             stopped: Some("interrupted"),
             failures,
             interrupted: true,
+            verdict: VerdictJson::from(&Verdict::new(VerdictExtent::Interrupted)),
             ..ExplorationReport::default()
         }
     }
@@ -173,30 +172,18 @@ impl ExplorationReport {
 }
 
 /// Returns the reason why the exploration ended early.
-fn stop_reason(explore: &ExploreCommand, outcome: &ExplorationOutcome) -> Option<&'static str> {
-    let ExploredExtent::Partial {
-        reason: because, ..
-    } = outcome.reach
-    else {
-        return None;
+fn stop_reason(outcome: &ExplorationOutcome) -> Option<&'static str> {
+    if outcome.verdict.extent == VerdictExtent::Interrupted {
+        return Some("interrupted");
+    }
+    let mut limits = outcome.verdict.limits().iter();
+    let is_whole = |limit: &&ReachedLimit| {
+        use ReachedLimit::{AfterFailure, Depth, NoFirstAction};
+        matches!(limit, Depth(_) | AfterFailure | NoFirstAction)
     };
-    let is_violated = matches!(outcome.answer, Some(FormulaVerdict::Violated(_)));
-    Some(match (because, outcome.stop) {
-        (StopReason::Interrupted, _) | (_, Some(EarlyStop::Interrupted)) => "interrupted",
-        (_, Some(EarlyStop::TimeIsUp)) => "time",
-        (StopReason::FailureFound, _) => "failure",
-        (StopReason::GoalFound, _) => "goal",
-        (StopReason::MemoryFull, _)
-            if explore
-                .most_states
-                .is_some_and(|most| outcome.states >= most) =>
-        {
-            "states"
-        }
-        (StopReason::MemoryFull, _) => "memory",
-        (StopReason::Stopped, None) if is_violated => "violation",
-        (StopReason::Stopped, None) => "error",
-    })
+    limits
+        .find(|limit| !is_whole(limit))
+        .map(|limit| limit.name())
 }
 
 impl ExplorationFailure {
@@ -251,9 +238,9 @@ fn formula_report(
     Some(FormulaReport {
         text: explore.formula.clone().unwrap_or_default(),
         answer: match answer {
-            FormulaVerdict::Holds => "holds",
-            FormulaVerdict::NothingFound(_) => "nothing-found",
             FormulaVerdict::Violated(_) => "violated",
+            _ if outcome.verdict.is_proof() => "holds",
+            FormulaVerdict::Holds | FormulaVerdict::NothingFound(_) => "nothing-found",
         },
         prefix: run.map(|run| report::step_labels(catalog, &run.prefix)),
         lap: run.map(|run| report::step_labels(catalog, &run.cycle)),

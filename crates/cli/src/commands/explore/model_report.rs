@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+use testwright_core::Error;
 use testwright_core::product::ModelError;
+use testwright_core::verdict::{ReachedLimit, Verdict};
 use testwright_model::{ExploredGraph, ProductGraph, step_text};
 use testwright_python::Models;
 
 use super::formula_result::FormulaResult;
+use super::unused_parts::UnusedParts;
 use crate::console::{Console, TextStyle};
+use crate::verdict_text::{self, Claim, VerdictJson};
 use crate::{ExitStatus, duration, quantity, size};
 
 /// Maximum number of states of a kind that are printed.
@@ -23,19 +27,19 @@ pub(super) struct ModelReport {
     time: Duration,
     /// Number of states in which an invariant is false.
     unsafe_states: usize,
-    /// True if all reachable states are known for certain.
-    is_complete: bool,
-    /// True if a model drew random numbers, so that another exploration may find other states.
-    is_random: bool,
+    /// Evidence for what is said about all states.
+    verdict: Verdict,
+    /// Actions and guards without an effect.
+    unused: UnusedParts,
 }
 
 impl ModelReport {
-    /// Collects the findings.
+    /// Collects the findings. `verdict` says how much was explored, and what that does not cover.
     pub(super) fn new(
         models: &Models<'_>,
         explored: &ExploredGraph,
         time: Duration,
-        is_random: bool,
+        verdict: Verdict,
     ) -> ModelReport {
         let graph = &explored.graph;
         let held: usize = models
@@ -45,20 +49,27 @@ impl ModelReport {
             .map(|model| model.bytes())
             .sum();
         ModelReport {
+            unused: UnusedParts::collect(models, explored),
             dead: graph.dead_states(),
             bytes: (graph.bytes() + held) / graph.states().max(1),
             time,
             unsafe_states: graph.unsafe_states.len(),
-            is_complete: graph.is_complete() && !is_random,
-            is_random,
+            verdict,
         }
     }
 
-    /// Returns the exit status: unsafe or dead states are failures.
-    pub(super) fn status(&self) -> ExitStatus {
-        match self.unsafe_states + self.dead.len() {
-            0 => ExitStatus::NothingFound,
-            _ => ExitStatus::FailureFound,
+    /// Returns the exit status: unsafe or dead states are failures. If nothing could be done, it is
+    /// an error, which is reported.
+    pub(super) fn status(&self, console: &mut Console<'_>) -> ExitStatus {
+        if self.unsafe_states + self.dead.len() > 0 {
+            ExitStatus::FailureFound
+        } else if self.verdict.limits().contains(&ReachedLimit::NoFirstAction) {
+            let message = "no action can be taken at the start, so nothing was explored";
+            let help = "at least one action must be enabled in the initial state";
+            console.error(&Error::new(message).with_help(help));
+            ExitStatus::Error
+        } else {
+            ExitStatus::NothingFound
         }
     }
 
@@ -77,24 +88,14 @@ impl ModelReport {
             duration::show(self.time),
             size::show(self.bytes),
         ));
-        if graph.is_complete() {
-            console.out(if self.is_random {
-                "There may be more: a model draws random numbers, so another exploration can find others"
-            } else {
-                "These are all that can be reached"
-            });
-        } else {
-            let why = match &explored.error {
-                Some(ModelError::Interrupted) => "it was stopped",
-                Some(_) => "a model could not go on",
-                None if explored.stopped => "it was stopped",
-                None => "the limit was reached",
-            };
-            let waiting = quantity::format_count(graph.frontier.len() as u64, "state");
-            console.out(format_args!(
-                "Not all: {why}, and {waiting} could lead further"
-            ));
-        }
+        let whole = Claim::WholeGraph.text(&self.verdict);
+        let advice: String = self.verdict.limits().iter().map(limit_advice).collect();
+        let waiting = match graph.frontier.len() as u64 {
+            0 => String::new(),
+            states => format!("; {} not followed", quantity::format_count(states, "state")),
+        };
+        console.out(verdict_text::with_limits(&whole, &self.verdict) + &advice + &waiting);
+        verdict_text::print_caveats(console, &self.verdict);
         if let (Some(state), true) = (graph.frontier.first(), is_model_error(explored)) {
             console.out(format_args!(
                 "  in state {state}: {}",
@@ -108,48 +109,37 @@ impl ModelReport {
             quantity::grouped(graph.finished.len() as u64),
             quantity::format_count(graph.dead_ends.len() as u64, "dead end"),
         ));
-        let is_complete = self.is_complete;
+        self.unused.print(console, graph.is_complete());
+        let claim = Claim::NoUnsafeState;
         self.print_states(
             console,
             models,
             graph,
             &graph.unsafe_states,
-            &if is_complete {
-                ["every state is safe", "unsafe"]
-            } else {
-                ["every state met so far is safe", "unsafe"]
-            },
+            (claim, "unsafe"),
         );
+        let found = "dead: no accepting state can be reached from there";
         self.print_states(
             console,
             models,
             graph,
             &self.dead,
-            &if is_complete {
-                [
-                    "from every state an accepting state can be reached",
-                    "dead: no accepting state can be reached from there",
-                ]
-            } else {
-                [
-                    "from every state met so far, an accepting state may still be reached",
-                    "dead: no accepting state can be reached from there",
-                ]
-            },
+            (Claim::NoDeadState, found),
         );
     }
 
-    /// Prints the states of a kind with a path to the first of them, or `none` if there are none.
+    /// Prints the states of a kind with a path to the first of them, or what follows from there
+    /// being none.
     fn print_states(
         &self,
         console: &mut Console<'_>,
         models: &Models<'_>,
         graph: &ProductGraph,
         states: &[u32],
-        [none, some]: &[&str; 2],
+        (none, some): (Claim, &str),
     ) {
         let Some(first) = states.first() else {
-            let text = console.paint(TextStyle::Success, none);
+            let text = console.paint(TextStyle::Success, none.text(&self.verdict));
             return console.out(text);
         };
         let number = quantity::format_count(states.len() as u64, "state");
@@ -198,13 +188,19 @@ impl ModelReport {
                 .map(|number| state(*number))
                 .collect()
         };
-        serde_json::json!({
+        let verdict = VerdictJson::from(&self.verdict);
+        let product = &models.product;
+        let observed = product.vocabulary().iter();
+        let observed = observed.filter(|name| product.is_observable(**name));
+        let observed: Vec<&str> = observed
+            .map(|name| product.interner().name_text(*name))
+            .collect();
+        let mut report = serde_json::json!({
             "states": graph.states(),
             "transitions": graph.transitions.len(),
             "accepting": graph.accepting.len(),
             "finished": graph.finished.len(),
             "dead_ends": graph.dead_ends,
-            "complete": self.is_complete,
             "frontier": graph.frontier.len(),
             "unsafe": some(&graph.unsafe_states),
             "dead": some(&self.dead),
@@ -212,8 +208,28 @@ impl ModelReport {
             "violation": formula.and_then(FormulaResult::violation),
             "seconds": self.time.as_secs_f64(),
             "bytes_per_state": self.bytes,
-        })
-        .to_string()
+            "observed": observed,
+            "never_possible": self.unused.actions,
+            "idle_guards": self.unused.guards,
+        });
+        if let (Some(report), Ok(serde_json::Value::Object(verdict))) =
+            (report.as_object_mut(), serde_json::to_value(verdict))
+        {
+            report.extend(verdict);
+        }
+        report.to_string()
+    }
+}
+
+/// Names the option that raises a limit, or goes on behind it.
+fn limit_advice(limit: &ReachedLimit) -> String {
+    match limit {
+        ReachedLimit::Failure | ReachedLimit::Violation => " (`--keep-going` goes on)".to_owned(),
+        ReachedLimit::Memory => " (`--memory SIZE` raises it)".to_owned(),
+        ReachedLimit::States(_) => " (`--most-states N` raises it)".to_owned(),
+        ReachedLimit::Transitions(_) => " (`--max N` raises it)".to_owned(),
+        ReachedLimit::Time => " (`--time DURATION` raises it)".to_owned(),
+        _ => String::new(),
     }
 }
 
@@ -232,8 +248,10 @@ fn print_path(console: &mut Console<'_>, models: &Models<'_>, graph: &ProductGra
     }
     for transition in path {
         let label = graph.labels[graph.transitions[transition as usize].label as usize];
+        let is_observed = models.product.is_observable(label.name);
+        let mark = if is_observed { "  (observed)" } else { "" };
         console.out(format_args!(
-            "    {}",
+            "    {}{mark}",
             step_text(models.product.interner(), label)
         ));
     }

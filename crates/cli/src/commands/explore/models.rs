@@ -5,25 +5,29 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use testwright_core::explore::temporal::ParsedFormula;
-use testwright_core::product::ModelError;
+use testwright_core::explore::temporal::{Formula, ParsedFormula};
+use testwright_core::product::{ModelError, Product};
+use testwright_core::verdict::{Caveat, ReachedLimit, Verdict, VerdictExtent};
 use testwright_core::{Error, Failure};
 use testwright_model::parallel::{CANNOT_PASS_STATES, COPIES_DIFFER, HelperPool};
 use testwright_model::{
-    ExploredGraph, Filter, GraphLimits, GraphProgress, ProductGraph, conform, explore,
-    explore_with, fsm_file,
+    ExploredGraph, Filter, GraphLimits, GraphProgress, GraphWatcher, LocalExpander, ProductGraph,
+    conform, explore_with, fsm_file,
 };
 use testwright_python::Models;
 
-use super::formula_result::evaluate;
+use super::formula_result::{FormulaResult, evaluate};
 use super::model_report::ModelReport;
-use super::{ExploreCommand, graph_file, helpers, queries};
-use crate::console::Console;
+use super::{ExploreCommand, formula_check, graph_file, helpers, queries};
+use crate::console::{Console, TextStyle};
 use crate::files::UserPath;
 use crate::guard::{ProgressNote, run_guarded};
 use crate::pictures::PictureFiles;
 use crate::throttle::Throttle;
 use crate::{CommandError, ExitStatus, models, pictures, quantity};
+
+/// Default memory limit, so that a model without an end ends.
+const DEFAULT_MEMORY: usize = 2_000_000_000;
 
 /// Inputs and requested outputs of an exploration of models.
 struct ModelOutputs<'w> {
@@ -52,6 +56,7 @@ impl ExploreCommand {
         let filter = Filter {
             include: self.action.clone(),
             exclude: self.exclude.clone(),
+            ignores_unknown: false,
         };
         // The code of a model may end its process, which is reported by the parent.
         run_guarded(
@@ -85,16 +90,42 @@ impl ExploreCommand {
             pictures,
         } = *outputs;
         models::with_models(console, names, filter, |console, models| {
+            models.stop_on_termination()?;
+            models.product.try_observables();
             let started = Instant::now();
             let random_draws = models.random_state_hash();
-            let explored = self.explore_models(console, models, started, note)?;
+            // A formula that names what does not exist must not cost a search.
+            let mut answer = formula
+                .map(|formula| self.judge(console, models, &formula.formula, started, note))
+                .transpose()?;
+            let mut limits = self.graph_limits();
+            let mut judged_states = None;
+            if let Some(answer) = answer.as_ref().filter(|answer| answer.is_violated())
+                && !self.keep_going
+            {
+                let judged = usize::try_from(answer.states).unwrap_or(usize::MAX);
+                limits.states = Some(limits.states.map_or(judged, |most| most.min(judged)));
+                judged_states = limits.states.map(|most| ReachedLimit::States(most as u64));
+            }
+            let mut explored = self.explore_models(console, models, &limits, started, note)?;
+            if explored.reached_limit.is_some() && explored.reached_limit == judged_states {
+                explored.reached_limit = Some(ReachedLimit::Violation);
+            }
             // The following has no time limit.
             note.write("");
             let time = started.elapsed();
             let is_random = models.random_state_hash() != random_draws;
             console.clear_status();
             testwright_python::flush();
-            let report = ModelReport::new(models, &explored, time, is_random);
+            let mut caveats = models.product.caveats();
+            caveats.extend(is_random.then_some(Caveat::RandomModel));
+            let mut verdict = Verdict::new(extent_of(&explored));
+            verdict.add_caveats(caveats.iter().cloned());
+            if let Some(answer) = &mut answer {
+                answer.add_caveats(&caveats);
+            }
+            let is_violated = answer.as_ref().is_some_and(FormulaResult::is_violated);
+            let report = ModelReport::new(models, &explored, time, verdict);
             if !self.json {
                 report.print(console, models, &explored);
                 print_dead_end(console, models, &explored.graph);
@@ -118,25 +149,15 @@ impl ExploreCommand {
                 pictures.write(console, &drawn)?;
                 console.set_quiet(false);
             }
-            let mut status = report.status();
-            let mut result = None;
-            if let Some(formula) = formula
-                && explored.error.is_none()
-            {
-                let answer = evaluate(models, &formula.formula, self.max_states())?;
-                if answer.is_violated() {
-                    status = status.max(ExitStatus::FailureFound);
-                }
-                if !self.json {
-                    answer.print(console);
-                }
-                result = Some(answer);
+            if let Some(answer) = answer.as_ref().filter(|_| !self.json) {
+                answer.print(console);
             }
             if self.json {
-                console.out(report.json(models, &explored, result.as_ref()));
+                console.out(report.json(models, &explored, answer.as_ref()));
             }
             match &explored.error {
-                None | Some(ModelError::Interrupted) => Ok(status),
+                None | Some(ModelError::Interrupted) if is_violated => Ok(ExitStatus::FailureFound),
+                None | Some(ModelError::Interrupted) => Ok(report.status(console)),
                 Some(error) => Err(models::model_error(console, error)),
             }
         })
@@ -144,17 +165,52 @@ impl ExploreCommand {
 
     /// Returns the command for the header of the FSM module.
     fn command_line(&self, names: &[String]) -> String {
-        let max = self
-            .max
-            .map(|max| format!(" --max {max}"))
-            .unwrap_or_default();
-        format!("testwright explore {}{max}", names.join(" "))
+        let mut line = format!("testwright explore {}", names.join(" "));
+        let max = self.max.map(|max| max.to_string());
+        let options = self.action.iter().map(|name| ("--action", name));
+        let options = options.chain(self.exclude.iter().map(|name| ("--exclude", name)));
+        for (option, value) in options.chain(max.iter().map(|max| ("--max", max))) {
+            line.push_str(&format!(" {option} {value}"));
+        }
+        line
     }
 
-    /// Returns the limit on the number of states.
-    fn max_states(&self) -> Option<usize> {
-        self.most_states
-            .map(|most| usize::try_from(most).unwrap_or(usize::MAX))
+    /// Returns the limits of the exploration of models.
+    fn graph_limits(&self) -> GraphLimits {
+        let states = self.most_states;
+        GraphLimits {
+            transitions: self.max,
+            states: states.map(|most| usize::try_from(most).unwrap_or(usize::MAX)),
+            bytes: Some(self.memory.unwrap_or(DEFAULT_MEMORY)),
+            stop_at_unsafe: !self.keep_going,
+        }
+    }
+
+    /// Checks and judges the formula, in half of the time if that is limited.
+    fn judge(
+        &self,
+        console: &mut Console<'_>,
+        models: &mut Models<'_>,
+        formula: &Formula,
+        started: Instant,
+        note: &ProgressNote,
+    ) -> Result<FormulaResult, CommandError> {
+        let checked = formula_check::check(models, formula.clone());
+        let formula = checked.map_err(|error| models::model_error(console, &error))?;
+        let time = self.time.map(|time| time / 2);
+        let mut throttle = Throttle::new();
+        let mut answer = evaluate(models, &formula, &self.graph_limits(), &mut |progress| {
+            let states = usize::try_from(progress.states).unwrap_or(usize::MAX);
+            note.set_counters([states, 0, 0]);
+            let Some(now) = throttle.poll() else {
+                return true;
+            };
+            !testwright_python::is_stop_requested() && time.is_none_or(|time| now - started < time)
+        })?;
+        if !testwright_python::is_stop_requested() {
+            answer.end_by_time();
+        }
+        Ok(answer)
     }
 
     /// Fails if an option is given that only harnesses have.
@@ -168,9 +224,7 @@ impl ExploreCommand {
             (self.goal.is_some(), "--goal"),
             (self.heuristic.is_some(), "--heuristic"),
             (self.without.is_some(), "--without"),
-            (self.memory.is_some(), "--memory"),
             (self.going_back.is_some(), "--going-back"),
-            (self.all, "--all"),
         ];
         match harness_options.iter().find(|(is_given, _)| *is_given) {
             Some((_, option)) => Err(Error::new(format!("`{option}` is for harnesses"))
@@ -186,33 +240,26 @@ impl ExploreCommand {
         &self,
         console: &mut Console<'_>,
         models: &mut Models<'_>,
+        limits: &GraphLimits,
         started: Instant,
         note: &ProgressNote,
     ) -> Result<ExploredGraph, Error> {
-        let limits = GraphLimits {
-            transitions: self.max,
-            states: self.max_states(),
-        };
-        let mut throttle = Throttle::new();
-        let mut proceed = |progress: &GraphProgress| {
-            note.set_counters([progress.states, progress.transitions, progress.waiting]);
-            let Some(now) = throttle.poll() else {
-                return true;
-            };
-            console.status(|| {
-                format!(
-                    "{}, {}, {} waiting",
-                    quantity::format_count(progress.states as u64, "state"),
-                    quantity::format_count(progress.transitions as u64, "transition"),
-                    quantity::grouped(progress.waiting as u64)
-                )
-            });
-            !testwright_python::is_stop_requested()
-                && self.time.is_none_or(|time| now - started < time)
+        let mut watcher = ModelWatcher {
+            deadline: self.time.map(|time| started + time),
+            console,
+            note,
+            throttle: Throttle::new(),
+            announced: MAX_ANNOUNCED * usize::from(!self.keep_going || self.json),
         };
         let in_one_process = self.jobs.is_none_or(|jobs| jobs < 2);
         if in_one_process {
-            return Ok(explore(&mut models.product, &limits, &mut proceed));
+            let mut local = LocalExpander;
+            return Ok(explore_with(
+                &mut models.product,
+                &mut local,
+                limits,
+                &mut watcher,
+            ));
         }
         // Models find their initial state before they are copied.
         let _begun = models.product.initial_state(0);
@@ -223,7 +270,7 @@ impl ExploreCommand {
             &mut passing,
             Box::new(move || started.elapsed()),
         );
-        let explored = explore_with(&mut models.product, &mut team, &limits, &mut proceed);
+        let explored = explore_with(&mut models.product, &mut team, limits, &mut watcher);
         drop(team);
         let refused = match &explored.error {
             Some(ModelError::Unusable(error)) => [CANNOT_PASS_STATES, COPIES_DIFFER]
@@ -234,9 +281,85 @@ impl ExploreCommand {
         let Some(reason) = refused else {
             return Ok(explored);
         };
-        let explored = explore(&mut models.product, &limits, &mut proceed);
+        let explored = explore_with(
+            &mut models.product,
+            &mut LocalExpander,
+            limits,
+            &mut watcher,
+        );
+        let console = watcher.console;
         console.warning(&format!("explored in one process, since {reason}"), None);
         Ok(explored)
+    }
+}
+
+/// Returns how much of the models was explored.
+fn extent_of(explored: &ExploredGraph) -> VerdictExtent {
+    let graph = &explored.graph;
+    let limit = match &explored.error {
+        Some(ModelError::Interrupted) => return VerdictExtent::Interrupted,
+        Some(_) => ReachedLimit::Error,
+        None if explored.stopped && testwright_python::is_stop_requested() => {
+            return VerdictExtent::Interrupted;
+        }
+        None if explored.stopped => ReachedLimit::Time,
+        None if !graph.is_complete() => {
+            let states = ReachedLimit::States(graph.states() as u64);
+            explored.reached_limit.unwrap_or(states)
+        }
+        None if graph.transitions.is_empty() => ReachedLimit::NoFirstAction,
+        None => return VerdictExtent::Complete,
+    };
+    VerdictExtent::Bounded { by: vec![limit] }
+}
+
+/// Maximum number of unsafe states that are shown when they are met.
+const MAX_ANNOUNCED: usize = 3;
+
+/// Shows the progress of an exploration, and each violation when it is met.
+struct ModelWatcher<'w, 'o> {
+    console: &'w mut Console<'o>,
+    note: &'w ProgressNote,
+    throttle: Throttle,
+    deadline: Option<Instant>,
+    /// Number of unsafe states that were shown.
+    announced: usize,
+}
+
+impl GraphWatcher for ModelWatcher<'_, '_> {
+    fn proceed(&mut self, progress: &GraphProgress) -> bool {
+        self.note
+            .set_counters([progress.states, progress.transitions, progress.waiting]);
+        let Some(now) = self.throttle.poll() else {
+            return true;
+        };
+        self.console.status(|| {
+            format!(
+                "{}, {}, {} waiting",
+                quantity::format_count(progress.states as u64, "state"),
+                quantity::format_count(progress.transitions as u64, "transition"),
+                quantity::grouped(progress.waiting as u64)
+            )
+        });
+        !testwright_python::is_stop_requested() && self.deadline.is_none_or(|end| now < end)
+    }
+
+    /// Shows the first few states whose invariant is false at once, since the search goes on.
+    fn found_unsafe(&mut self, product: &Product<'_>, graph: &ProductGraph, state: u32) {
+        if self.announced == MAX_ANNOUNCED {
+            return;
+        }
+        self.announced += 1;
+        self.console.clear_status();
+        testwright_python::flush();
+        let steps = graph.shortest_path_to(state).len() as u64;
+        let title = self.console.paint(TextStyle::Failure, "Unsafe");
+        self.console.out(format_args!(
+            "{title} after {}: state {state}: {}",
+            quantity::format_count(steps, "step"),
+            graph.text(product, state)
+        ));
+        self.console.flush();
     }
 }
 

@@ -1,13 +1,17 @@
-//! The result of an exploration, in sentences that claim no more than was checked.
+//! The result of an exploration, in sentences that claim no more than its [`Verdict`] supports.
 
+use testwright_core::Fingerprint;
 use testwright_core::explore::temporal::FormulaVerdict;
-use testwright_core::explore::{ExploredExtent, StopReason};
+use testwright_core::explore::{Exploration, ExploredExtent};
+use testwright_core::verdict::{Caveat, ReachedLimit, Verdict, VerdictExtent};
+use testwright_python::PythonSystem;
 
 use super::findings::SavedFindings;
 use super::queries::Queries;
 use super::{EarlyStop, ExplorationOutcome, ExploreCommand};
 use crate::console::{Console, TextStyle};
-use crate::{duration, quantity, size};
+use crate::verdict_text::{self, Claim};
+use crate::{duration, quantity};
 
 /// Formats a number of steps: `1 step`, `4 steps`.
 pub(super) fn steps_text(number: usize) -> String {
@@ -35,19 +39,72 @@ pub(super) fn print(
         steps_text(outcome.depth),
         duration::show(outcome.time),
     ));
-    print_deadlocks(console, explore, outcome);
+    print_deadlocks(console, outcome);
     if let Some(goal) = &queries.goal {
         let (style, text) = goal_text(explore, queries, outcome);
         let text = console.paint(style, text);
         console.out(format_args!("Goal `{}`: {text}", goal.text()));
     }
     if let Some(answer) = &outcome.answer {
-        let (style, text) = formula_text(explore, outcome, answer);
+        let (style, text) = formula_text(outcome, answer);
         let text = console.paint(style, text);
         console.out(format_args!("Formula: {text}"));
     }
     print_failures(console, explore, outcome, saved);
+    verdict_text::print_caveats(console, &outcome.verdict);
     console.flush();
+}
+
+/// Returns the verdict on an exploration: its limits by the names that the user gave them, and what
+/// it does not cover.
+pub(super) fn judge(
+    explore: &ExploreCommand,
+    found: &Exploration,
+    (stop, answer): (Option<EarlyStop>, Option<&FormulaVerdict>),
+    system: &PythonSystem<'_>,
+) -> Verdict {
+    let mut verdict = found.verdict();
+    let states_limit = explore.most_states.filter(|max| found.states >= *max);
+    match &mut verdict.extent {
+        // The watcher stopped it.
+        VerdictExtent::Interrupted => {
+            verdict = Verdict {
+                extent: stopped_extent(stop, answer),
+                ..verdict
+            }
+        }
+        VerdictExtent::Bounded { by } => {
+            for limit in by {
+                if let (ReachedLimit::Memory, Some(max)) = (&limit, states_limit) {
+                    *limit = ReachedLimit::States(max);
+                }
+            }
+        }
+        VerdictExtent::Complete => {}
+    }
+    if found.transitions == 0 && found.extent == ExploredExtent::Everything {
+        verdict.add_limit(ReachedLimit::NoFirstAction);
+    }
+    verdict.add_caveats(system.caveats());
+    let properties = system.harness().properties.len() as u64;
+    if explore.system.no_check && properties > 0 {
+        verdict.add_caveats([Caveat::UncheckedProperties { properties }]);
+    }
+    verdict
+}
+
+/// Returns the extent of an exploration that was stopped from outside.
+pub(super) fn stopped_extent(
+    stop: Option<EarlyStop>,
+    answer: Option<&FormulaVerdict>,
+) -> VerdictExtent {
+    let limit = match (stop, answer) {
+        (Some(EarlyStop::Interrupted), _) => return VerdictExtent::Interrupted,
+        (Some(EarlyStop::TimeIsUp), _) => ReachedLimit::Time,
+        (None, Some(FormulaVerdict::Violated(_))) => ReachedLimit::Violation,
+        (None, _) => ReachedLimit::Error,
+    };
+    VerdictExtent::Bounded { by: vec![limit] }
 }
 
 /// Prints the number of failures, and the part of the system that was searched for them.
@@ -58,9 +115,9 @@ fn print_failures(
     saved: &SavedFindings,
 ) {
     let number = saved.failures.len() as u64;
+    let verdict = &outcome.verdict;
     let found = match number {
-        0 if is_complete(&outcome.reach) => console.paint(TextStyle::Success, "no failure"),
-        0 => console.paint(TextStyle::Success, "no failure so far"),
+        0 => console.paint(TextStyle::Success, Claim::NoFailure.text(verdict)),
         number => console.paint(
             TextStyle::Failure,
             quantity::format_count(number, "failure"),
@@ -70,92 +127,52 @@ fn print_failures(
         times if times > number => format!(" (in {})", quantity::format_count(times, "transition")),
         _ => String::new(),
     };
-    console.out(format_args!(
-        "{}: {found}{transitions}",
-        describe_scope(explore, outcome)
-    ));
+    let scope = if explore.plan().matching.is_some() {
+        Claim::States(outcome.states)
+    } else {
+        Claim::Tests(outcome.transitions)
+    };
+    let text = format!(
+        "{}{}: {found}{transitions}",
+        scope.text(verdict),
+        without_text(explore)
+    );
+    console.out(verdict_text::with_limits(&text, verdict) + &covered_text(outcome));
 }
 
-/// Returns true if the exploration covered everything within its limits.
-fn is_complete(reach: &ExploredExtent) -> bool {
-    !matches!(reach, ExploredExtent::Partial { .. })
-}
-
-/// Describes what was covered: `All 16 states`, `All tests up to 4 steps (1,234)`, `Stopped at
-/// 100,000 states`.
-fn describe_scope(explore: &ExploreCommand, outcome: &ExplorationOutcome) -> String {
-    let is_matched = explore.plan().matching.is_some();
-    match &outcome.reach {
-        ExploredExtent::Everything if is_matched => match outcome.states {
-            1 => "The only state".to_owned(),
-            number => format!("All {}", quantity::format_count(number, "state")),
-        },
-        ExploredExtent::Everything => format!(
-            "All {}; there are no longer ones",
-            quantity::format_count(outcome.transitions, "test")
-        ),
-        ExploredExtent::Length(length) if is_matched => format!(
-            "All tests up to {} ({})",
-            steps_text(*length),
-            quantity::format_count(outcome.states, "state")
-        ),
-        ExploredExtent::Length(length) => format!(
-            "All tests up to {} ({})",
-            steps_text(*length),
-            quantity::grouped(outcome.transitions)
-        ),
-        ExploredExtent::Partial {
-            reason: because,
-            length,
-        } => {
-            let end = describe_stop(explore, outcome, *because);
-            match length {
-                0 => end,
-                length => format!(
-                    "{end}, with all tests up to {} covered",
-                    steps_text(*length)
-                ),
-            }
-        }
+/// Names the actions that the user left out.
+fn without_text(explore: &ExploreCommand) -> String {
+    match &explore.without {
+        Some(pattern) => format!(" without `{pattern}`"),
+        None => String::new(),
     }
 }
 
-/// Describes why and where the exploration ended early.
-fn describe_stop(
-    explore: &ExploreCommand,
-    outcome: &ExplorationOutcome,
-    because: StopReason,
-) -> String {
-    let states = quantity::format_count(outcome.states, "state");
-    let stopped = match (because, outcome.stop) {
-        (StopReason::Interrupted, _) | (StopReason::Stopped, Some(EarlyStop::Interrupted)) => {
-            "Interrupted at"
+/// Returns the length up to which tests are covered although the exploration ended early.
+fn covered_text(outcome: &ExplorationOutcome) -> String {
+    match outcome.covered_length() {
+        Some(length @ 1..) if matches!(outcome.reach, ExploredExtent::Partial { .. }) => {
+            format!(", with tests of up to {} covered", steps_text(length))
         }
-        (StopReason::FailureFound, _) => "Stopped at the first failure, after",
-        (StopReason::GoalFound, _) => "Stopped at the goal, after",
-        (StopReason::MemoryFull, _) => {
-            let is_state_limit = explore.most_states.is_some_and(|max| outcome.states >= max);
-            match explore.memory {
-                Some(bytes) if !is_state_limit => {
-                    return format!("Stopped with {} full, at {states}", size::show(bytes));
-                }
-                _ => "Stopped at",
-            }
+        _ => String::new(),
+    }
+}
+
+impl ExplorationOutcome {
+    /// Returns the length up to which every test is covered; `None` if every test is. Nothing is
+    /// covered for certain if there are doubts.
+    pub(super) fn covered_length(&self) -> Option<usize> {
+        match self.reach {
+            _ if self.verdict.is_doubtful() => Some(0),
+            ExploredExtent::Everything => None,
+            ExploredExtent::Length(length) | ExploredExtent::Partial { length, .. } => Some(length),
         }
-        (StopReason::Stopped, Some(EarlyStop::TimeIsUp)) => {
-            return format!(
-                "Stopped after {}, at {states}",
-                duration::show(outcome.time)
-            );
-        }
-        (StopReason::Stopped, None)
-            if matches!(outcome.answer, Some(FormulaVerdict::Violated(_))) =>
-        {
-            "Stopped at the violation, after"
-        }
-        (StopReason::Stopped, None) => "Stopped at",
-    };
-    format!("{stopped} {states}")
+    }
+
+    /// Returns true if no action can be taken at the start, so that nothing was explored.
+    pub(super) fn is_empty(&self) -> bool {
+        self.verdict.limits().contains(&ReachedLimit::NoFirstAction)
+    }
 }
 
 /// Verdict on the goal.
@@ -183,10 +200,10 @@ pub(super) fn goal_answer(
             .goal
             .as_ref()
             .is_some_and(|goal| goal.distinguishes_slots());
-    match (&outcome.goal, &outcome.reach) {
-        (Some(_), _) => GoalAnswer::Found,
-        (None, ExploredExtent::Everything) if !is_ambiguous => GoalAnswer::Absent,
-        (None, _) => GoalAnswer::NotFound,
+    match &outcome.goal {
+        Some(_) => GoalAnswer::Found,
+        None if outcome.verdict.is_proof() && !is_ambiguous => GoalAnswer::Absent,
+        None => GoalAnswer::NotFound,
     }
 }
 
@@ -196,68 +213,43 @@ fn goal_text(
     queries: &Queries<'_>,
     outcome: &ExplorationOutcome,
 ) -> (TextStyle, String) {
-    let (style, mut text) = match goal_answer(explore, queries, outcome) {
+    let verdict = &outcome.verdict;
+    match goal_answer(explore, queries, outcome) {
         GoalAnswer::Found => {
             let length = outcome.goal.as_ref().map_or(0, |test| test.len());
-            return (
+            (
                 TextStyle::Success,
                 format!("found, {} away", steps_text(length)),
-            );
-        }
-        GoalAnswer::Absent => {
-            let without = match &explore.without {
-                Some(pattern) => format!(" without `{pattern}`"),
-                None => String::new(),
-            };
-            (
-                TextStyle::Bold,
-                format!("proven absent, no test leads there{without}"),
             )
         }
-        GoalAnswer::NotFound => {
-            let text = match &outcome.reach {
-                ExploredExtent::Everything => {
-                    "not found, but with `--symmetry` an expression that names slots may be missed"
-                        .to_owned()
-                }
-                ExploredExtent::Length(length)
-                | ExploredExtent::Partial {
-                    length: length @ 1..,
-                    ..
-                } => format!(
-                    "not found, and no test up to {} leads there",
-                    steps_text(*length)
-                ),
-                ExploredExtent::Partial { .. } => "not found so far".to_owned(),
-            };
-            (TextStyle::Bold, text)
+        GoalAnswer::NotFound if verdict.is_proof() => (
+            TextStyle::Bold,
+            "not found, but with `--symmetry` an expression that names slots may be missed"
+                .to_owned(),
+        ),
+        GoalAnswer::Absent | GoalAnswer::NotFound => {
+            let text = Claim::NoGoal.text(verdict) + &without_text(explore);
+            (
+                TextStyle::Bold,
+                verdict_text::with_limits(&text, verdict) + &covered_text(outcome),
+            )
         }
-    };
-    if outcome.failing > 0 {
-        text.push_str("; what would follow a failing step was not explored");
     }
-    (style, text)
 }
 
 /// Describes the verdict on the formula.
-fn formula_text(
-    explore: &ExploreCommand,
-    outcome: &ExplorationOutcome,
-    answer: &FormulaVerdict,
-) -> (TextStyle, String) {
+fn formula_text(outcome: &ExplorationOutcome, answer: &FormulaVerdict) -> (TextStyle, String) {
+    let verdict = &outcome.verdict;
     match answer {
-        FormulaVerdict::Holds if outcome.failing > 0 => (
-            TextStyle::Success,
-            "holds on every run on which no step fails".to_owned(),
-        ),
-        FormulaVerdict::Holds => (TextStyle::Success, "holds on every run".to_owned()),
-        FormulaVerdict::NothingFound(_) => (
-            TextStyle::Bold,
-            format!(
-                "nothing found against it, but not all was looked at ({})",
-                lowercase_first(&describe_scope(explore, outcome))
-            ),
-        ),
+        FormulaVerdict::Holds | FormulaVerdict::NothingFound(_) => {
+            let style = if verdict.is_proof() {
+                TextStyle::Success
+            } else {
+                TextStyle::Bold
+            };
+            let text = Claim::FormulaHolds.text(verdict);
+            (style, verdict_text::with_limits(&text, verdict))
+        }
         FormulaVerdict::Violated(run) => {
             let remark = if run.confirmed {
                 ""
@@ -269,30 +261,10 @@ fn formula_text(
     }
 }
 
-/// Returns the text with its first letter in lower case.
-fn lowercase_first(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_lowercase());
-    first.into_iter().chain(letters).collect()
-}
-
 /// Prints the states in which no action is enabled. They are mostly a mistake in the harness, or
 /// the end of a game.
-fn print_deadlocks(
-    console: &mut Console<'_>,
-    explore: &ExploreCommand,
-    outcome: &ExplorationOutcome,
-) {
-    if outcome.transitions == 0 && is_complete(&outcome.reach) {
-        let help = match explore.without {
-            Some(_) => "`--without` leaves out all that could be done there",
-            None => "at least one action must need no pool value and have no guard that is false",
-        };
-        console.warning(
-            "no action can be taken at the start, so nothing was explored",
-            Some(help),
-        );
-    } else if outcome.deadlocked > 0 {
+fn print_deadlocks(console: &mut Console<'_>, outcome: &ExplorationOutcome) {
+    if outcome.deadlocked > 0 && !outcome.is_empty() {
         let after = outcome.deadlock.as_ref().map_or(0, |test| test.len());
         let text = match outcome.deadlocked {
             1 => format!(

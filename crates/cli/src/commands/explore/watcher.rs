@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use testwright_core::explore::temporal::AtomEvaluator;
-use testwright_core::explore::{ExploreProgress, ExploreWatcher};
+use testwright_core::explore::{ExploreProgress, ExploreWatcher, StateTransition};
+use testwright_core::generate::UntakenTemplates;
 use testwright_core::{ActionId, Error, Failure, System, Test};
 use testwright_python::PythonSystem;
 
@@ -47,6 +48,8 @@ pub(super) struct ExplorationMonitor<'g, 'c, 'e, 'py> {
     /// Time of the last plain line of progress.
     last_line: Instant,
     interrupt_report: InterruptReport,
+    /// Lines of the harness from which no action was taken.
+    pub(super) untaken: UntakenTemplates,
 }
 
 impl<'g, 'c, 'e, 'py> ExplorationMonitor<'g, 'c, 'e, 'py> {
@@ -59,7 +62,7 @@ impl<'g, 'c, 'e, 'py> ExplorationMonitor<'g, 'c, 'e, 'py> {
         console: &'g mut Console<'c>,
         queries: &'g Queries<'py>,
         writer: &'g mut FindingsWriter<'e>,
-        interrupt_report: InterruptReport,
+        (interrupt_report, untaken): (InterruptReport, UntakenTemplates),
     ) -> ExplorationMonitor<'g, 'c, 'e, 'py> {
         let started = Instant::now();
         ExplorationMonitor {
@@ -76,6 +79,7 @@ impl<'g, 'c, 'e, 'py> ExplorationMonitor<'g, 'c, 'e, 'py> {
             throttle: Throttle::new(),
             last_line: started,
             interrupt_report,
+            untaken,
         }
     }
 
@@ -158,6 +162,10 @@ impl<'py> ExploreWatcher<PythonSystem<'py>> for ExplorationMonitor<'_, '_, '_, '
         number.map_or(i64::MAX, order_key)
     }
 
+    fn on_transition(&mut self, _system: &mut PythonSystem<'py>, transition: &StateTransition) {
+        self.untaken.take(transition.action);
+    }
+
     fn on_failure(&mut self, system: &mut PythonSystem<'py>, test: &Test, failure: &Failure) {
         self.failures.push((test.clone(), failure.clone()));
         let number = self.failures.len();
@@ -191,13 +199,9 @@ fn order_key(number: f64) -> i64 {
 }
 
 /// Formats the progress: `1,204 states, 61,200 transitions, 12 steps deep, 310 open, 1,020
-/// states/s, no failures`.
+/// states/s, 0 failures`.
 fn progress_text(progress: &ExploreProgress, failures: u64, elapsed: Duration) -> String {
     let rate = progress.states as f64 / elapsed.as_secs_f64().max(0.001);
-    let failures = match failures {
-        0 => "no failures".to_owned(),
-        number => quantity::format_count(number, "failure"),
-    };
     [
         quantity::format_count(progress.states, "state"),
         quantity::format_count(progress.transitions, "transition"),
@@ -207,7 +211,7 @@ fn progress_text(progress: &ExploreProgress, failures: u64, elapsed: Duration) -
         ),
         format!("{} open", quantity::grouped(progress.open_states as u64)),
         format!("{} states/s", quantity::grouped(rate as u64)),
-        failures,
+        quantity::format_count(failures, "failure"),
         duration::show(elapsed),
     ]
     .join(", ")

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 use testwright_readable::property::PropertyFunction;
 use testwright_readable::sample::{SampleArgument, SampleCase};
 use testwright_readable::steps::StepModule;
@@ -22,9 +22,13 @@ pub(super) struct ModuleLocation {
 impl ModuleLocation {
     /// Locates a module by the path of its file.
     pub(super) fn locate(path: &Path) -> Result<ModuleLocation, Error> {
-        let file = path
-            .canonicalize()
-            .map_err(|error| Error::new(format!("cannot find `{}`: {error}", path.display())))?;
+        let file = path.canonicalize().map_err(|error| {
+            Error::new(format!(
+                "cannot find `{}`: {}",
+                path.display(),
+                describe_os_error(&error)
+            ))
+        })?;
         let stem = file
             .file_stem()
             .unwrap_or_default()

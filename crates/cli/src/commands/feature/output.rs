@@ -232,11 +232,11 @@ impl FeatureOutput<'_> {
                     self.step_module("").import_lines(parent_path(runner)),
                 ));
             }
-            Actor::Models | Actor::Compared => self.feature.harness.find_source(&[])?.files(),
+            Actor::Models | Actor::Compared => self.feature.setup.clone().restore(&[])?.files(),
             Actor::Stepper => Vec::new(),
         };
-        let stepper = self.feature.stepper.name();
-        let patience = self.feature.system.step_timeout / 2;
+        let stepper = self.feature.setup.stepper.name();
+        let patience = self.feature.setup.system.step_timeout / 2;
         let folder = self.folder.folder;
         model_run_setup(&models, stepper.as_deref(), patience, folder, runner)
             .map(SuiteActor::Models)

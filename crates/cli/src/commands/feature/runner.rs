@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 use testwright_readable::sample::{CaseFeatures, Decision, SampleCase};
 use testwright_readable::value::PythonValue;
 
@@ -90,8 +90,13 @@ impl PropertyRunner {
             // A group of its own, because Ctrl-C would look like an exception of the code under test.
             .process_group(0)
             .spawn();
-        let mut child = started
-            .map_err(|error| Error::new(format!("cannot start `{}`: {error}", python.display())))?;
+        let mut child = started.map_err(|error| {
+            Error::new(format!(
+                "cannot start `{}`: {}",
+                python.display(),
+                describe_os_error(&error)
+            ))
+        })?;
         let (Some(requests), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Error::new(
                 "cannot talk to the process that runs properties",

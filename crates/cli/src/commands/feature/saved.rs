@@ -25,6 +25,7 @@ use crate::guard::{report_crash, run_guarded};
 use crate::models::RunExplainer;
 use crate::source::SystemSource;
 use crate::target::Target;
+use crate::test_source::TestSetup;
 use crate::{CommandError, ExitStatus, load};
 
 impl FeatureCommand {
@@ -37,11 +38,13 @@ impl FeatureCommand {
         written: &mut Vec<gherkin::Feature>,
     ) -> Result<ExitStatus, CommandError> {
         let file = TextFile::read(path)?;
-        let source = self.harness.find_source(&[path.to_owned()])?;
+        let mut setup = self.setup.clone();
+        let source = setup.restore(&[path.to_owned()])?;
         let folder = UserPath::new(self.out.as_deref().unwrap_or_else(|| folder_of(path)))?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let saved = SavedTestFeature {
             feature: self,
+            setup,
             file,
             name: name.into_owned(),
             folder: &folder,
@@ -87,6 +90,8 @@ impl ReplayWatcher<dyn Target + '_> for StepRecorder {
 /// A saved test, and the settings of its feature.
 struct SavedTestFeature<'a> {
     feature: &'a FeatureCommand,
+    /// Options of the command and notes of the test.
+    setup: TestSetup,
     file: TextFile,
     /// Name of the feature file, without its ending.
     name: String,
@@ -105,28 +110,38 @@ impl SavedTestFeature<'_> {
         let feature = format!("{}.feature", self.name);
         let step_file = steps::step_file(self.runner, &feature);
         let step_file = self.folder.absolute().join(step_file);
-        let options = self.feature.system.options(OutputMode::Drop);
+        let options = self.setup.system.options(OutputMode::Drop);
         let (file, harness) = load::harness(console, harness)?;
         let explaining = HarnessExplainer::new(&file, &harness);
         // The test is run to see what its steps do, and may end the process.
-        run_guarded(console, None, report_crash, |console, note| {
-            let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
-                let (_, test) = load::test(console, system, self.file.clone())?;
-                note.write("while the test ran");
-                let pieces = system.test_pieces(&test, &step_file)?;
-                let Some(failure) = &pieces.failure else {
-                    return Ok(self.report_passing(console));
+        run_guarded(
+            console,
+            Some(self.setup.system.step_timeout),
+            report_crash,
+            |console, note| {
+                let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
+                    let (_, test) = load::test(console, system, self.file.clone())?;
+                    note.write("while the test ran");
+                    let pieces = system.test_pieces(&test, &step_file)?;
+                    let Some(failure) = &pieces.failure else {
+                        return Ok(self.report_passing(console));
+                    };
+                    if self.feature.steps.is_some() {
+                        check_name_clashes(&pieces.preamble)?;
+                    }
+                    let found = render(&explaining, &pieces, failure, &self.phraser);
+                    self.write(console, &found, |runner, feature, rendered| {
+                        steps::write_scenarios(
+                            runner,
+                            feature,
+                            &pieces.preamble,
+                            &rendered.scenarios,
+                        )
+                    })
                 };
-                if self.feature.steps.is_some() {
-                    check_name_clashes(&pieces.preamble)?;
-                }
-                let found = render(&explaining, &pieces, failure, &self.phraser);
-                self.write(console, &found, |runner, feature, rendered| {
-                    steps::write_scenarios(runner, feature, &pieces.preamble, &rendered.scenarios)
-                })
-            };
-            load::with_system(console, &file, harness, &options, work)
-        })
+                load::with_system(console, &file, harness, &options, work)
+            },
+        )
     }
 
     /// Writes the feature of a test of models.
@@ -135,11 +150,9 @@ impl SavedTestFeature<'_> {
         console: &mut Console<'_>,
         source: SystemSource,
     ) -> Result<ExitStatus, CommandError> {
-        let arguments = &self.feature.system;
-        let options = arguments.options_for(&source, OutputMode::Drop)?;
-        let stepper = &self.feature.stepper;
-        let options = stepper.apply_to(options, &source, arguments.step_timeout)?;
-        let stepper = stepper.name();
+        let arguments = &self.setup.system;
+        let options = self.setup.options(&source, OutputMode::Drop)?;
+        let stepper = self.setup.stepper.name();
         let files = source.files();
         let patience = arguments.step_timeout / 2;
         let setup = model_run_setup(
@@ -173,7 +186,14 @@ impl SavedTestFeature<'_> {
             };
         let work = |console: &mut Console<'_>, system: &mut dyn Target, test: Test| {
             let mut steps = StepRecorder::default();
-            let trace = replay(system, &test, &ReplayOptions { check: true }, &mut steps)?;
+            let trace = replay(
+                system,
+                &test,
+                &ReplayOptions {
+                    check: self.setup.check(),
+                },
+                &mut steps,
+            )?;
             match trace.failure() {
                 Some(failure) => write_counterexample(console, &steps.0, failure),
                 None => Ok(self.report_passing(console)),

@@ -12,7 +12,7 @@ use testwright_capture::merge::{
 };
 use testwright_capture::suite::UnitTestSuite;
 use testwright_capture::write::{HELPERS_MODULE, HELPERS_TEXT};
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 
 /// Path of the ledger of written tests, relative to the project.
 const LEDGER: &str = ".testwright/generated";
@@ -203,8 +203,9 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
             Ok(None)
         }
         Err(error) => Err(Error::new(format!(
-            "cannot read `{}`: {error}",
-            path.display()
+            "cannot read `{}`: {}",
+            path.display(),
+            describe_os_error(&error)
         ))),
     }
 }

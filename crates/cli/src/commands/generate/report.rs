@@ -34,7 +34,7 @@ pub(super) fn lines(
         quantity::format_count(added as u64, "new test")
     ));
     lines.push(format!(
-        "of all: {} full, {} partial, {} smoke, {}, {} dropped",
+        "all tests: {} full, {} partial, {} smoke, {}, {} dropped",
         counts.full,
         counts.partial,
         counts.smoke,

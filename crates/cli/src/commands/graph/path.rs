@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use testwright_core::replay::{ReplayOptions, ReplayWatcher, replay};
 use testwright_core::{ActionId, Random, System};
 use testwright_python::OutputMode;
-use testwright_report::graph::path::{self, TestPath, summarise};
+use testwright_report::graph::path::{self, TestPath, summarize};
 
 use super::GraphCommand;
 use crate::console::Console;
@@ -26,22 +26,30 @@ impl GraphCommand {
     /// Draws the path of a test.
     pub(super) fn draw_path(&self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let test = PathBuf::from(&self.models[0]);
+        let mut setup = self.setup.clone();
         let picture = self.pictures.only_svg()?;
-        let source = self.harness.find_source(std::slice::from_ref(&test))?;
-        let options = self.system.options_for(&source, OutputMode::Drop)?;
+        let source = setup.restore(std::slice::from_ref(&test))?;
+        let options = setup.options(&source, OutputMode::Drop)?;
         let title = source.display_name();
         let saved = TextFile::read(&test)?;
         source.read(console)?.with_test(
             console,
             saved,
             &options,
-            &self.system,
+            &setup.system,
             |console, system, test| {
                 let mut branches = BranchRecorder {
                     random: Random::new(self.seed),
                     steps: Vec::new(),
                 };
-                let trace = replay(system, &test, &ReplayOptions::default(), &mut branches)?;
+                let trace = replay(
+                    system,
+                    &test,
+                    &ReplayOptions {
+                        check: setup.check(),
+                    },
+                    &mut branches,
+                )?;
                 let drawn = TestPath {
                     title,
                     before: 0,
@@ -72,7 +80,7 @@ impl<S: System + ?Sized> ReplayWatcher<S> for BranchRecorder {
         let text = |action: ActionId| system.actions().text(action);
         let others = enabled.into_iter().filter(|action| *action != taken);
         let others: Vec<String> = others.map(text).collect();
-        let mut kinds = summarise(&others);
+        let mut kinds = summarize(&others);
         // A random few of the kinds, in their order.
         while kinds.len() > MAX_BRANCHES {
             let left_out = self.random.below(kinds.len() as u64);

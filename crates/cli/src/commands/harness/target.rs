@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use testwright_capture::inspect::{FileFilter, ProjectModule, PythonProject};
 use testwright_capture::store::{self, LoadedRecordings};
 use testwright_capture::{CodeUnit, Recording};
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 
 use super::super::capture::store_folder;
 use crate::console::Console;
+use crate::project::current_folder;
 
 /// Modules to draft a harness for, and the recording of their calls.
 pub(super) struct DraftTarget {
@@ -25,9 +26,7 @@ impl DraftTarget {
         args: &[String],
         console: &mut Console<'_>,
     ) -> Result<DraftTarget, Error> {
-        let root = std::env::current_dir()
-            .and_then(std::fs::canonicalize)
-            .map_err(|error| Error::new(format!("cannot tell the current folder: {error}")))?;
+        let root = current_folder()?;
         let (recordings, names): (Vec<&String>, Vec<&String>) = args
             .iter()
             .partition(|name_or_path| is_recording(Path::new(name_or_path)));
@@ -107,7 +106,11 @@ fn is_recording(path: &Path) -> bool {
 /// Loads the given recordings, or those of the current folder.
 fn load_recordings(paths: &[&String], console: &mut Console<'_>) -> Result<Recording, Error> {
     let unreadable = |path: &Path, error: std::io::Error| {
-        Error::new(format!("cannot read `{}`: {error}", path.display()))
+        Error::new(format!(
+            "cannot read `{}`: {}",
+            path.display(),
+            describe_os_error(&error)
+        ))
     };
     let loaded: LoadedRecordings = if paths.is_empty() {
         let folder = store_folder();
@@ -123,8 +126,12 @@ fn load_recordings(paths: &[&String], console: &mut Console<'_>) -> Result<Recor
                 files.push(path.to_owned());
             }
         }
-        store::load_files(&files)
-            .map_err(|error| Error::new(format!("cannot read the recordings: {error}")))?
+        store::load_files(&files).map_err(|error| {
+            Error::new(format!(
+                "cannot read the recordings: {}",
+                describe_os_error(&error)
+            ))
+        })?
     };
     for (path, reason) in &loaded.ignored {
         if !paths.is_empty() {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use testwright_core::Error;
 use testwright_core::product::{ModelError, ModelState, Product};
+use testwright_core::verdict::{ReachedLimit, Verdict, VerdictExtent};
 use testwright_model::{GraphLimits, ProductGraph, conform, explore_from, step_text};
 use testwright_python::Models;
 
@@ -11,6 +12,8 @@ use super::ModelArguments;
 use crate::commands::STEP_TIMEOUT;
 use crate::console::{Console, TextStyle};
 use crate::guard::{ProgressNote, run_guarded};
+use crate::quantity::parse_from_zero;
+use crate::verdict_text::{self, Claim};
 use crate::{CommandError, ExitStatus, duration, models, quantity};
 
 /// Check that a model allows some scenarios, and forbids others
@@ -26,7 +29,8 @@ Examples:
   testwright model check Stack --scenarios PushPop TwoUsers
   testwright model check Stack --scenarios PushPop --forbidden PopFirst
 
-Exit status: 0 the model is as it should be, 1 it is not, 2 could not do what was asked."
+Exit status: 0 nothing wrong was found, 1 the model is not as it should be, 2 could not do what was asked, or
+a scenario was not decided within `--max`."
 )]
 pub(super) struct ModelCheckCommand {
     #[command(flatten)]
@@ -41,7 +45,7 @@ pub(super) struct ModelCheckCommand {
     forbidden: Vec<String>,
 
     /// Maximum number of transitions to look at for each scenario
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = 100_000, allow_negative_numbers = true, value_parser = parse_from_zero::<usize>)]
     max: usize,
 
     /// Time limit of a model in a state; a model that takes longer counts as a hang
@@ -55,6 +59,33 @@ struct ScenarioResult {
     is_complete: bool,
     /// Obstacle that keeps the run from an end that both accept; `None` if such an end is reached.
     obstacle: Option<Obstacle>,
+}
+
+/// A result compared with what is expected of the model.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ScenarioOutcome {
+    Right,
+    Wrong,
+    /// The limit was reached before the scenario came to its end.
+    Undecided,
+}
+
+impl ScenarioResult {
+    /// Returns true if more exploration would give the same result.
+    fn is_certain(&self) -> bool {
+        self.is_complete || self.obstacle.is_none()
+    }
+
+    /// Compares the result with what is expected.
+    fn outcome(&self, expected: bool) -> ScenarioOutcome {
+        if self.obstacle.is_none() == expected {
+            ScenarioOutcome::Right
+        } else if self.is_certain() {
+            ScenarioOutcome::Wrong
+        } else {
+            ScenarioOutcome::Undecided
+        }
+    }
 }
 
 /// A state from which a scenario does not come to its end.
@@ -71,7 +102,7 @@ impl ModelCheckCommand {
     /// Runs the command.
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         if self.scenarios.is_empty() && self.forbidden.is_empty() {
-            let error = Error::new("there are no scenarios to check the model by")
+            let error = Error::new("no scenarios were given")
                 .with_help("name some with `--scenarios` or `--forbidden`");
             return Err(error.into());
         }
@@ -92,12 +123,14 @@ impl ModelCheckCommand {
     ) -> Result<ExitStatus, CommandError> {
         let scenarios = self.scenarios.iter().map(|name| (name, true));
         let forbidden = self.forbidden.iter().map(|name| (name, false));
-        let [mut checked, mut wrong] = [0, 0];
+        let [mut checked, mut wrong, mut undecided] = [0, 0, 0];
+        let mut verdict = Verdict::new(VerdictExtent::Complete);
         for (scenario, expected) in scenarios.chain(forbidden) {
             let mut names = self.model.models.clone();
             names.push(scenario.clone());
             let filter = self.model.filter();
             models::with_models(console, &names, &filter, |console, models| {
+                models.product.try_observables();
                 for run in 0.. {
                     let result = self.explore_run(models, run, scenario, note);
                     let Some(result) =
@@ -111,7 +144,13 @@ impl ModelCheckCommand {
                     } else {
                         scenario.clone()
                     };
-                    wrong += u64::from(!print_result(console, &title, expected, &result));
+                    let outcome = result.outcome(expected);
+                    wrong += u64::from(outcome == ScenarioOutcome::Wrong);
+                    undecided += u64::from(outcome == ScenarioOutcome::Undecided);
+                    if !result.is_certain() {
+                        verdict.add_limit(ReachedLimit::Transitions(self.max as u64));
+                    }
+                    print_result(console, &title, outcome, &result);
                     // The next run may end this process.
                     console.flush();
                     if !models.product.has_suite() {
@@ -121,17 +160,19 @@ impl ModelCheckCommand {
                 Ok(())
             })?;
         }
-        let summary = match wrong {
-            0 => console.paint(TextStyle::Success, "all as they should be"),
-            wrong => console.paint(TextStyle::Failure, format!("{wrong} not as they should be")),
+        let summary = match (wrong, undecided) {
+            (0, 0) => console.paint(TextStyle::Success, Claim::ScenariosRight.text(&verdict)),
+            (0, undecided) => format!("{undecided} not decided"),
+            (wrong, _) => {
+                console.paint(TextStyle::Failure, format!("{wrong} not as they should be"))
+            }
         };
-        console.out(format_args!(
-            "{}, {summary}",
-            quantity::format_count(checked, "scenario")
-        ));
-        Ok(match wrong {
-            0 => ExitStatus::NothingFound,
-            _ => ExitStatus::FailureFound,
+        let text = format!("{}, {summary}", quantity::format_count(checked, "scenario"));
+        console.out(verdict_text::with_limits(&text, &verdict));
+        Ok(match (wrong, undecided) {
+            (0, 0) if checked > 0 => ExitStatus::NothingFound,
+            (0, _) => ExitStatus::Error,
+            (_, _) => ExitStatus::FailureFound,
         })
     }
 
@@ -207,27 +248,29 @@ fn find_obstacle(product: &mut Product<'_>, graph: &ProductGraph) -> Result<Obst
     })
 }
 
-/// Prints the result of a scenario. Returns true if it is as expected.
+/// Prints the result of a scenario.
 fn print_result(
     console: &mut Console<'_>,
     title: &str,
-    expected: bool,
+    outcome: ScenarioOutcome,
     result: &ScenarioResult,
-) -> bool {
-    let is_allowed = result.obstacle.is_none();
-    let is_right = is_allowed == expected;
-    let mark = if is_right {
-        console.paint(TextStyle::Success, "ok    ")
-    } else {
-        console.paint(TextStyle::Failure, "WRONG ")
+) {
+    let mark = match outcome {
+        ScenarioOutcome::Right => console.paint(TextStyle::Success, "ok    "),
+        ScenarioOutcome::Wrong => console.paint(TextStyle::Failure, "WRONG "),
+        ScenarioOutcome::Undecided => "?     ".to_owned(),
     };
-    let verdict = match (is_allowed, result.is_complete) {
-        (true, _) => "allowed",
-        (false, true) => "not allowed",
-        (false, false) => "not allowed, as far as it was explored",
+    let verdict = match (&result.obstacle, result.is_complete) {
+        (None, _) => "allowed",
+        (Some(_), true) => "not allowed",
+        (Some(_), false) => "not allowed, as far as it was explored",
     };
     console.out(format_args!("{mark} {title}: {verdict}"));
-    if let Some(obstacle) = result.obstacle.as_ref().filter(|_| !is_right) {
+    if let Some(obstacle) = result
+        .obstacle
+        .as_ref()
+        .filter(|_| outcome != ScenarioOutcome::Right)
+    {
         console.out(match (obstacle.is_stuck, obstacle.steps.is_empty()) {
             (true, true) => "       stuck at once",
             (true, false) => "       stuck after",
@@ -241,5 +284,4 @@ fn print_result(
             console.out(format_args!("       {reason}"));
         }
     }
-    is_right
 }

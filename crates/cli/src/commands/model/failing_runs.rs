@@ -1,17 +1,19 @@
 //! Failed runs: shrunk, printed, and written as suites and pytest files.
 
-use std::path::{Component, Path};
+use std::path::Path;
 use std::time::Duration;
 
 use testwright_core::product::{NameId, Product, StepLabel, ValueId};
-use testwright_core::{Error, Failure};
-use testwright_model::{Implementation, RecordedRun, RunEnd, shrink, step_text, suite_file};
-use testwright_python::Models;
+use testwright_core::{Error, Failure, FailureKind};
+use testwright_model::{Implementation, RecordedRun, shrink, step_text, suite_file};
+use testwright_python::{Models, StandaloneStyle};
 use testwright_readable::counterexample::RunStep;
 
 use super::explained_runs::{ExplainedRun, ExplanationWriter};
 use crate::console::{Console, TextStyle};
-use crate::files::UserPath;
+use crate::files::{UserPath, is_file_of_model_test};
+use crate::models::ModelPytestFile;
+use crate::unit_test::UnitTestDraft;
 use crate::{CommandError, quantity};
 
 /// A run that failed.
@@ -54,9 +56,6 @@ pub(super) struct FailureReporter<'f> {
     /// Command for the header of the files.
     pub(super) command_line: String,
 }
-
-/// Default time limit of a stepper.
-pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum number of different failures that are reported.
 const MAX_FAILURES: usize = 5;
@@ -165,9 +164,6 @@ impl FailureReporter<'_> {
         if models.product.has_suite() {
             return unchanged(", not reduced, since a suite has only its own runs");
         }
-        if run.failure.message == RunEnd::NOT_ACCEPTING {
-            return unchanged(", not reduced, since a part of it would not come to its end either");
-        }
         match self.try_shrink(models, stepper, run) {
             Ok(Some(shrunk)) => shrunk,
             Ok(None) => ShrunkRun {
@@ -239,21 +235,32 @@ impl FailureReporter<'_> {
         file.write(&suite)?;
         console.out(format_args!("Written: {}", file.shown().display()));
         if let Some(stepper) = self.stepper {
-            let file = self.folder.join(&format!("test_failure_{number}.py"));
-            let mut extra_arguments = String::new();
-            if product.has_suite() {
-                extra_arguments += &format!("        run={run},\n");
+            let file = self.unit_test_file(number);
+            let text = self.unit_test(product, stepper, number, run, shrunk);
+            match confirmed(text, &shrunk.failure, &file) {
+                Ok(text) => {
+                    file.write(&text)?;
+                    console.out(format_args!("Written: {}", file.shown().display()));
+                }
+                Err(error) => {
+                    let message = format!(
+                        "there is no pytest file for this failure: {}",
+                        error.message
+                    );
+                    console.warning(&message, error.help.as_deref());
+                }
             }
-            if self.timeout != DEFAULT_TIMEOUT {
-                extra_arguments += &format!("        timeout={:?},\n", self.timeout.as_secs_f64());
-            }
-            if !shrunk.is_reliable {
-                extra_arguments += &format!("        tries={FLAKY_TRIES},\n");
-            }
-            file.write(&self.unit_test(product, stepper, number, shrunk, &extra_arguments))?;
-            console.out(format_args!("Written: {}", file.shown().display()));
         }
         Ok(())
+    }
+
+    /// Returns the path of a pytest file. A file of `testwright run` is not overwritten.
+    fn unit_test_file(&self, number: usize) -> UserPath {
+        let file = self.folder.join(&format!("test_failure_{number}.py"));
+        if file.absolute().exists() && !is_file_of_model_test(file.absolute()) {
+            return self.folder.join(&format!("test_model_failure_{number}.py"));
+        }
+        file
     }
 
     /// Returns the text of a pytest file that plays the run.
@@ -262,49 +269,44 @@ impl FailureReporter<'_> {
         product: &Product<'_>,
         stepper: &str,
         number: usize,
+        run: usize,
         shrunk: &ShrunkRun,
-        extra_arguments: &str,
     ) -> String {
         let interner = product.interner();
-        let names: Vec<String> = self.models.iter().map(|name| python_string(name)).collect();
         let step = |(name, arguments): &(NameId, ValueId)| {
-            let name = python_string(interner.name_text(*name));
-            let arguments = &interner.value_text(*arguments).literal;
-            format!("            ({name}, {arguments}),\n")
+            (
+                interner.name_text(*name).to_owned(),
+                interner.value_text(*arguments).literal.clone(),
+            )
         };
-        let steps: String = shrunk.chosen_steps.iter().map(step).collect();
-        let folder = folder_expression(self.model_folder, self.folder.absolute());
-        let reason = &shrunk.failure.message;
-        let reason = reason.replace('\\', "\\\\").replace('"', "\\\"");
-        let reason = reason.replace(['\n', '\r'], " ");
-        format!(
-            "# {}\n\nfrom pathlib import Path\n\nfrom testwright import models\n\n\n\
-             def test_failure_{number}():\n    \"\"\"{reason}\"\"\"\n    models.replay(\n        \
-             folder={folder},\n        models=[{}],\n        stepper={},\n        \
-             steps=[\n{steps}        ],\n{extra_arguments}    )\n",
-            self.command_line.replace(['\n', '\r'], " "),
-            names.join(", "),
-            python_string(stepper),
-        )
+        let file = ModelPytestFile {
+            command_line: &self.command_line,
+            title: &format!("failure_{number}"),
+            models: self.models,
+            stepper,
+            model_folder: self.model_folder,
+            steps: shrunk.chosen_steps.iter().map(step).collect(),
+            reason: &shrunk.failure.message,
+            timeout: self.timeout,
+            check: self.check,
+            run: product.has_suite().then_some(run),
+            tries: (!shrunk.is_reliable).then_some(FLAKY_TRIES),
+        };
+        file.write(self.folder.absolute())
     }
 }
 
-/// Returns a Python expression for the folder `here`, to use in a file of the folder `other`.
-///
-/// The path is relative if possible, so that the folders can be moved together.
-fn folder_expression(here: &Path, other: &Path) -> String {
-    let goes_up = other.components().any(|part| part == Component::ParentDir);
-    match other.strip_prefix(here) {
-        Ok(inside) if !goes_up => format!(
-            "Path(__file__).resolve().parents[{}]",
-            inside.components().count()
-        ),
-        _ => format!("Path({})", python_string(&here.to_string_lossy())),
-    }
-}
-
-/// Formats a text as a Python string literal.
-fn python_string(text: &str) -> String {
-    // A JSON string is a valid Python string.
-    serde_json::Value::from(text).to_string()
+/// Returns the text of a pytest file if it fails when it is run by itself.
+fn confirmed(text: String, failure: &Failure, file: &UserPath) -> Result<String, Error> {
+    let program = testwright_python::attach(testwright_python::executable);
+    let draft = UnitTestDraft {
+        forms: vec![text],
+        limit: None,
+        process_context: program.zip(std::env::current_dir().ok()),
+    };
+    let failure = Failure {
+        kind: FailureKind::ModelMismatch,
+        ..failure.clone()
+    };
+    draft.confirmed(StandaloneStyle::Pytest, Some(&failure), file.absolute())
 }

@@ -4,9 +4,10 @@ use testwright_model::{GraphLimits, explore};
 
 use super::ModelArguments;
 use crate::console::{Console, TextStyle};
+use crate::quantity::parse_from_zero;
 use crate::{CommandError, ExitStatus, models, quantity};
 
-/// Look for variables that are not put back, and for objects that are torn apart
+/// Look for variables that are not put back, and for objects that variables share
 ///
 /// The state of a model is the values of the variables that it lists in `state`. Each is copied separately.
 /// Changes to other variables of the module are not undone, and leak from one run into the next. An object that
@@ -19,14 +20,14 @@ use crate::{CommandError, ExitStatus, models, quantity};
 Examples:
   testwright model lint Stack
 
-Exit status: 0 nothing is odd, 1 something is, 2 could not do what was asked."
+Exit status: 0 no problems, 1 problems found, 2 could not do what was asked."
 )]
 pub(super) struct ModelLintCommand {
     #[command(flatten)]
     model: ModelArguments,
 
     /// Maximum number of transitions to look at
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    #[arg(long, value_name = "N", default_value_t = 1_000, allow_negative_numbers = true, value_parser = parse_from_zero::<usize>)]
     max: usize,
 }
 
@@ -53,21 +54,21 @@ impl ModelLintCommand {
             for finding in &findings {
                 console.out(finding);
             }
-            let oddities = findings.len() + models.warnings.len();
+            let problems = findings.len() + models.warnings.len();
             let transitions = explored.graph.transitions.len() as u64;
             let transitions = quantity::format_count(transitions, "transition");
-            let verdict = match oddities {
-                0 => console.paint(TextStyle::Success, "nothing is odd"),
-                oddities => console.paint(
+            let verdict = match problems {
+                0 => console.paint(TextStyle::Success, "no problems"),
+                problems => console.paint(
                     TextStyle::Failure,
-                    quantity::format_count(oddities as u64, "oddity"),
+                    quantity::format_count(problems as u64, "problem"),
                 ),
             };
             console.out(format_args!(
                 "{}: {transitions}, {verdict}",
                 names.join(" ")
             ));
-            Ok(match oddities {
+            Ok(match problems {
                 0 => ExitStatus::NothingFound,
                 _ => ExitStatus::FailureFound,
             })

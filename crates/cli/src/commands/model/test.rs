@@ -14,14 +14,15 @@ use testwright_readable::steps::FeatureRunner;
 
 use super::crash_note::{self, CrashNote, RunSource};
 use super::explained_runs::{ExplanationWriter, StepFileSettings};
-use super::failing_runs::{DEFAULT_TIMEOUT, FailingRun, FailureReporter};
+use super::failing_runs::{FailingRun, FailureReporter};
 use super::{ModelArguments, planned_runs};
 use crate::commands::draw_seed;
 use crate::commands::feature::{RunnerName, model_run_setup};
 use crate::console::{Console, TextStyle};
 use crate::files::UserPath;
 use crate::guard::{ProgressNote, run_guarded};
-use crate::models::RunExplainer;
+use crate::models::{DEFAULT_TIMEOUT, RunExplainer};
+use crate::quantity::parse_from_zero;
 use crate::source::SystemSource;
 use crate::{CommandError, ExitStatus, duration, models, quantity};
 
@@ -55,15 +56,15 @@ pub(super) struct ModelTestCommand {
     stepper: Option<String>,
 
     /// Number of runs; a suite among the models is always run completely
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true, value_parser = parse_from_zero::<usize>)]
     runs: usize,
 
     /// Number of steps of a run, before cleanup
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, value_parser = parse_from_zero::<usize>)]
     steps: usize,
 
     /// Maximum number of further steps to end a run, by actions that the model calls `cleanup`
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, value_parser = parse_from_zero::<usize>)]
     cleanup: usize,
 
     /// Strategy that chooses the steps, or the goal of planned runs
@@ -83,7 +84,7 @@ pub(super) struct ModelTestCommand {
     weight: Vec<(String, f64)>,
 
     /// For planned runs: maximum number of transitions of the model to look at
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = 100_000, allow_negative_numbers = true, value_parser = parse_from_zero::<usize>)]
     max: usize,
 
     /// File to write the runs to, as a suite module
@@ -91,7 +92,7 @@ pub(super) struct ModelTestCommand {
     suite: Option<PathBuf>,
 
     /// Seed of the runs: the same seed makes the same runs [default: drawn, and shown]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_from_zero::<u64>)]
     seed: Option<u64>,
 
     /// Time limit of the stepper for a step, and for waiting for an observation [default: 5s]
@@ -115,7 +116,7 @@ pub(super) struct ModelTestCommand {
     steps_for: Option<RunnerName>,
 
     /// Folder to write failing runs to [default: testwright-out/NAME]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 
     /// Show each step
@@ -230,10 +231,22 @@ impl ModelTestCommand {
                     command_line: self.command_line(seed),
                 };
                 reporter.report(console, models, &played.failing)?;
-                Ok(match played.tally.failed {
-                    0 => ExitStatus::NothingFound,
-                    _ => ExitStatus::FailureFound,
-                })
+                if let Some(error) = &played.error {
+                    let error = models::model_error(console, error);
+                    if played.tally.failed == 0 {
+                        return Err(error);
+                    }
+                    error.report(console);
+                }
+                if played.tally.failed > 0 {
+                    return Ok(ExitStatus::FailureFound);
+                }
+                if played.runs.iter().all(Vec::is_empty) {
+                    let message = "no run took a step, so nothing was tested";
+                    let help = "in the initial state an action must be enabled, and the strategy must choose it";
+                    return Err(Error::new(message).with_help(help).into());
+                }
+                Ok(ExitStatus::NothingFound)
             },
         )
     }
@@ -259,9 +272,11 @@ impl ModelTestCommand {
             .as_ref()
             .map(|name| format!(" --stepper {name}"));
         format!(
-            "testwright model test {}{} --runs {} --steps {} --strategy {}{} --seed {seed}",
+            "testwright model test {}{}{}{} --runs {} --steps {} --strategy {}{} --seed {seed}",
             self.model.models.join(" "),
+            self.model.options_text(),
             stepper.unwrap_or_default(),
+            if self.no_check { " --no-check" } else { "" },
             self.runs,
             self.steps,
             self.strategy,
@@ -330,6 +345,7 @@ impl ModelTestCommand {
                 cleanup: self.cleanup,
                 check_invariants: !self.no_check,
                 restore_initial: true,
+                follows_pymodel: false,
             },
         };
         let (tally, result) = runs.run_all(&mut watcher);
@@ -351,12 +367,17 @@ impl ModelTestCommand {
         let is_stopped = is_stopped || testwright_python::is_stop_requested();
         let end = if is_stopped { "; stopped" } else { "" };
         console.out(format_args!("{text}{end}"));
-        match result {
-            Ok(()) => Ok(played),
-            // Failures up to the interrupt are still reported.
-            Err(ModelError::Interrupted) => Ok(played),
-            Err(error) => Err(models::model_error(console, &error)),
+        if has_stepper && played.unfinished > 0 {
+            console.out(format_args!(
+                "{} ended before an accepting state; a larger `--steps` or `--cleanup` may lead to one",
+                quantity::format_count(played.unfinished, "run")
+            ));
         }
+        // Failures up to an interrupt or an error are still reported.
+        played.error = result
+            .err()
+            .filter(|error| *error != ModelError::Interrupted);
+        Ok(played)
     }
 }
 
@@ -389,6 +410,10 @@ struct PlayedRuns {
     runs: Vec<Vec<StepLabel>>,
     /// Runs that failed.
     failing: Vec<FailingRun>,
+    /// Number of runs that were too short to reach an accepting state.
+    unfinished: u64,
+    /// Error that ended the runs early.
+    error: Option<ModelError>,
 }
 
 /// Watcher that prints the end of each run and records its steps.
@@ -438,6 +463,7 @@ impl RunWatcher for RunRecorder<'_, '_> {
     fn run_ended(&mut self, end: &RunEnd) -> bool {
         self.crash_note.end_run();
         testwright_python::flush();
+        self.played.unfinished += u64::from(!end.accepting && end.failure.is_none());
         if let Some(failure) = &end.failure {
             let is_known = |one: &FailingRun| one.failure.is_same_as(failure);
             let is_new = !self.played.failing.iter().any(is_known);

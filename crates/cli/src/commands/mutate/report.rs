@@ -4,9 +4,11 @@ use serde_json::json;
 use testwright_capture::inspect::ProjectModule;
 use testwright_capture::mutate::Mutant;
 use testwright_capture::mutate::run::{MutantId, MutantVerdict, MutatedFile, TestMeasurements};
+use testwright_core::verdict::{ReachedLimit, Verdict, VerdictExtent};
 
 use crate::console::{Console, TextStyle};
 use crate::quantity;
+use crate::verdict_text::{self, Claim};
 
 /// Maximum number of tests or modules that are named.
 const MAX_NAMED: usize = 3;
@@ -43,9 +45,15 @@ struct MutantCounts {
 }
 
 impl MutantCounts {
-    /// Returns the percentage of mutants that were noticed, rounded down so that 100 means all.
+    /// Returns the percentage of mutants that were noticed. 100 means all, and 0 means none: other
+    /// numbers are not rounded to these.
     fn noticed_percentage(self) -> Option<usize> {
-        (self.noticed * 100).checked_div(self.noticed + self.survived)
+        let judged = self.noticed + self.survived;
+        let rounded = (self.noticed * 200 + judged).checked_div(judged * 2)?;
+        Some(match (self.noticed, self.survived) {
+            (0, _) | (_, 0) => rounded,
+            _ => rounded.clamp(1, 99),
+        })
     }
 
     /// Adds two sets of numbers.
@@ -141,10 +149,15 @@ impl<'a> MutationReport<'a> {
             console.out("");
         }
         console.out(match (total.tried, total.survived) {
-            (tried, 0) => format!(
-                "all of {} noticed",
-                quantity::format_count(tried as u64, "mutant")
-            ),
+            (tried, 0) => {
+                let verdict = if total.tried < coverable {
+                    Verdict::bounded_by(vec![ReachedLimit::Mutants(tried as u64)])
+                } else {
+                    Verdict::new(VerdictExtent::Complete)
+                };
+                let text = Claim::MutantsNoticed(tried as u64).text(&verdict);
+                verdict_text::with_limits(&text, &verdict)
+            }
             (tried, survived) => {
                 let tried = quantity::format_count(tried as u64, "mutant");
                 format!("{} of {tried} survived", quantity::grouped(survived as u64))

@@ -7,34 +7,37 @@
 
 mod corpus;
 mod known_failures;
+mod suspicions;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use testwright_campaign::SentTest;
 use testwright_campaign::store::CampaignEnding;
-use testwright_core::generate::SearchProgress;
+use testwright_campaign::{SentTest, Timeouts};
+use testwright_core::generate::{SearchProgress, UntakenTemplates};
 use testwright_core::saved;
 use testwright_core::{Error, Failure, Test};
 use testwright_lang::Harness;
 use testwright_python::{HarnessProblem, MeasuredCode};
 
+use super::RunCommand;
 use super::display::{CampaignView, ProgressDisplay};
 use super::failures::{
-    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure,
+    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure, group_by_bug,
+    known_bugs,
 };
 use super::interrupt::Interrupt;
-use super::reductions::{MAX_REDUCERS, ReductionJob, run_reducer};
+use super::outcome::RunOutcome;
+use super::reductions::{MAX_REDUCERS, ReductionId, ReductionJob, run_reducer};
 use super::resume_point::ResumePoint;
 use super::store_writer::{CampaignStart, Location, StoppedCampaign, StoreWriter, progress_record};
 use super::work_shares::WorkShares;
 use super::worker_thread::{self, SharedContext, WorkerEvent, WorkerStats};
-use super::{RunCommand, RunOutcome};
 use crate::console::Console;
 use crate::coverage::{CoverageOutputs, MergedCoverage};
 use crate::events::{self, WorkerFate};
@@ -44,6 +47,7 @@ use crate::workers::NextStep;
 use crate::workers::reduce::WorkerReducer;
 use crate::workers::start::{ForkServerError, Starter};
 use crate::{CommandError, ExitStatus, load, quantity, report};
+use suspicions::{FoundFailure, Suspicions};
 
 /// Input of a campaign: what is tested, and how its workers are started.
 pub(super) struct CampaignInputs<'a> {
@@ -89,7 +93,10 @@ pub(super) fn run(
         starter: inputs.starter,
         actions,
         seed: writer.plan.seed,
-        timeouts: run.workers.timeouts(run.system.step_timeout),
+        timeouts: Timeouts {
+            confirm: true,
+            ..run.workers.timeouts(run.system.step_timeout)
+        },
         keep_tests: test_folder.is_some(),
         jobs: shares.jobs,
         stop: &stop,
@@ -98,12 +105,14 @@ pub(super) fn run(
         corpus: &corpus,
         found_failures: &found_failures,
     };
+    let deadline = OnceLock::new();
     let mut reducer = WorkerReducer::new(
         inputs.starter,
         actions,
         run.reduce_options(),
         run.workers.timeouts(run.system.step_timeout),
         &interrupt.is_requested,
+        &deadline,
     );
     let reducers = shares.jobs.clamp(1, MAX_REDUCERS);
     let (events, received) = channel();
@@ -123,17 +132,21 @@ pub(super) fn run(
         interrupted: None,
         found_failures: &found_failures,
         started: Instant::now(),
+        deadline: &deadline,
         is_running: false,
         display: ProgressDisplay::new(shares.jobs, reducers),
         workers_left: shares.jobs,
         jobs: Some(job_sender),
         results,
+        suspicions: Suspicions::default(),
         findings: Vec::new(),
         saved_tests: 0,
         deadlocks: 0,
         problems: BTreeMap::new(),
         merged: resumed.merged,
+        untaken: UntakenTemplates::default(),
         resumed: (resumed.progress, resumed.time),
+        saved: resumed.progress,
         is_measured: inputs.source.is_models() || run.options().measured != MeasuredCode::Nothing,
         reached_new: vec![false; shares.jobs],
         pending_tests: vec![Vec::new(); shares.jobs],
@@ -231,6 +244,8 @@ struct Campaign<'a, 'c> {
     found_failures: &'a Mutex<Vec<Failure>>,
     /// Time at which the first worker was ready.
     started: Instant,
+    /// Time at which reductions end, with `--time`.
+    deadline: &'a OnceLock<Instant>,
     /// True once the first worker was ready.
     is_running: bool,
     display: ProgressDisplay,
@@ -239,7 +254,9 @@ struct Campaign<'a, 'c> {
     /// Channel to the reducers; closed when no more failures can come.
     jobs: Option<Sender<ReductionJob>>,
     /// Results of the reducers, each with the number of its failure.
-    results: Receiver<(usize, Result<ReductionResult, Error>)>,
+    results: Receiver<(ReductionId, Result<ReductionResult, Error>)>,
+    /// Steps that may hang, and the reductions of their tests.
+    suspicions: Suspicions,
     /// Failures found so far; failure `n` has index `n - 1`.
     findings: Vec<ReportedFailure>,
     /// Number of tests written to `test_folder`.
@@ -250,8 +267,12 @@ struct Campaign<'a, 'c> {
     problems: BTreeMap<(usize, String), u64>,
     /// Coverage of all workers together.
     merged: MergedCoverage,
+    /// Lines of the harness from which no test has taken an action.
+    untaken: UntakenTemplates,
     /// Progress and search time of the campaign when it was stopped; zero for a new one.
     resumed: (SearchProgress, Duration),
+    /// Progress at the last save.
+    saved: SearchProgress,
     /// True if coverage is measured.
     is_measured: bool,
     /// For each worker: true if its last reported test reached something new to the campaign.
@@ -274,8 +295,11 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(Campaign::POLL_INTERVAL),
             }
-            while let Ok((number, result)) = self.results.try_recv() {
-                self.finish_reduction(number, result);
+            while let Ok((id, result)) = self.results.try_recv() {
+                match id {
+                    ReductionId::Failure(number) => self.finish_reduction(number, result),
+                    ReductionId::Suspicion(number) => self.finish_suspicion(number, result),
+                }
             }
             let is_time_up = self.is_running
                 && self
@@ -289,7 +313,8 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 let since = self.interrupted.get_or_insert_with(Instant::now).elapsed();
                 self.interrupt.arm_second_signal(since);
             }
-            if self.store.is_due() {
+            // What an event announces must be in the store already.
+            if self.store.is_due() || self.run.json_lines && self.display.is_line_due() {
                 self.save_progress();
             }
             self.update_display();
@@ -302,16 +327,17 @@ impl<'a, 'c> Campaign<'a, 'c> {
         self.resumed.1 + self.started.elapsed()
     }
 
-    /// Saves the progress in the store.
-    fn save_progress(&mut self) {
+    /// Saves the progress in the store. Returns false if something could not be written.
+    fn save_progress(&mut self) -> bool {
         let progress = self.progress();
         let streams = self.streams.load(Ordering::Relaxed);
         let record = progress_record(&progress, self.elapsed(), self.merged.size(), streams);
         let findings = &self.findings;
+        self.saved = progress;
         self.store.save(self.console, record, |number| {
             let finding = findings.iter().find(|finding| finding.number == number);
             finding.map_or(0, |finding| finding.times)
-        });
+        })
     }
 
     /// Adds a failure, and makes it known to the worker threads.
@@ -341,6 +367,10 @@ impl<'a, 'c> Campaign<'a, 'c> {
     fn start(&mut self) {
         self.is_running = true;
         self.started = Instant::now();
+        if let Some(time) = self.run.time {
+            let left = time.saturating_sub(self.resumed.1);
+            let _first_counts = self.deadline.set(self.started + left);
+        }
         let jobs = self.stats.len();
         let plan = &self.writer.plan;
         if let Some(load_report) = self.inputs.starter.load_report() {
@@ -351,6 +381,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
         }
         let (actions, templates) = {
             let catalog = self.writer.actions.catalog();
+            self.untaken = UntakenTemplates::new(&catalog);
             (catalog.len(), catalog.templates().len())
         };
         let action_summary = match self.inputs.harness {
@@ -401,6 +432,11 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 },
                 reason: Some(&reason),
             }),
+            WorkerEvent::HangSuspected { worker, unreduced } => {
+                self.suspect_hang(worker, unreduced);
+            }
+            WorkerEvent::SuspicionRefuted { worker } => self.suspicions.refute(worker),
+            WorkerEvent::Remark(text) => self.console.err(text),
             WorkerEvent::CoverageReached {
                 worker,
                 test,
@@ -416,6 +452,9 @@ impl<'a, 'c> Campaign<'a, 'c> {
                         new: new.len() as u64,
                     });
                 }
+            }
+            WorkerEvent::LinesTaken(steps) => {
+                self.untaken.take_all(&steps.steps);
             }
             WorkerEvent::TestFinished {
                 worker,
@@ -443,12 +482,12 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 let _worker_is_gone = reply.send(news);
             }
             WorkerEvent::FailureFound {
+                worker,
                 unreduced,
                 history,
                 reply,
-                ..
             } => {
-                let next_step = self.handle_failure(unreduced, history);
+                let next_step = self.handle_failure(worker, unreduced, history);
                 let _worker_is_gone = reply.send(next_step);
             }
             WorkerEvent::SearchEnded {
@@ -495,7 +534,15 @@ impl<'a, 'c> Campaign<'a, 'c> {
 
     /// Handles a failing test: counts a known failure, or queues a new one for reduction. Returns
     /// whether the worker goes on.
-    fn handle_failure(&mut self, unreduced: UnreducedFailure, history: Option<Test>) -> NextStep {
+    fn handle_failure(
+        &mut self,
+        worker: usize,
+        unreduced: UnreducedFailure,
+        history: Option<Test>,
+    ) -> NextStep {
+        // The report of a worker that dies is lost.
+        self.untaken.take_all(&unreduced.test.steps);
+        let reduction = self.suspicions.confirm(worker, &unreduced.failure);
         let known = self
             .findings
             .iter_mut()
@@ -506,7 +553,16 @@ impl<'a, 'c> Campaign<'a, 'c> {
             // Another worker has found a failure already, and one is enough.
             return NextStep::Stop;
         } else {
-            self.reduce_later(unreduced, history);
+            let number = self.record_failure(&unreduced);
+            let found = FoundFailure {
+                number,
+                unreduced,
+                history,
+            };
+            match reduction {
+                Some(reduction) => self.adopt(reduction, found),
+                None => self.reduce_later(found),
+            }
         }
         if self.run.keep_going && !self.stop.load(Ordering::Relaxed) {
             NextStep::Continue
@@ -516,13 +572,13 @@ impl<'a, 'c> Campaign<'a, 'c> {
         }
     }
 
-    /// Stores, prints and saves a new failure, and hands it to the reducers.
-    fn reduce_later(&mut self, unreduced: UnreducedFailure, history: Option<Test>) {
+    /// Stores, prints and saves a new failure, and returns its number.
+    fn record_failure(&mut self, unreduced: &UnreducedFailure) -> usize {
         let number = self.findings.len() + 1;
-        let full = self.writer.full_text(&unreduced);
+        let full = self.writer.full_text(unreduced);
         self.store
             .add_failure(self.console, number, &unreduced.failure, &full);
-        let finding = self.writer.record(self.console, &unreduced, number);
+        let finding = self.writer.record(self.console, unreduced, number);
         self.emit(&events::FailureEvent {
             number,
             kind: finding.failure.kind.name(),
@@ -534,8 +590,19 @@ impl<'a, 'c> Campaign<'a, 'c> {
             state: events::FailureState::Found,
         });
         self.add_failure(finding);
-        let job = ReductionJob {
+        number
+    }
+
+    /// Hands a failure to the reducers.
+    fn reduce_later(&mut self, found: FoundFailure) {
+        let FoundFailure {
             number,
+            unreduced,
+            history,
+        } = found;
+        let job = ReductionJob {
+            id: ReductionId::Failure(number),
+            is_cancelled: Arc::default(),
             test: unreduced.test,
             failure: unreduced.failure,
             history,
@@ -552,6 +619,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
     /// kept as it was found.
     fn finish_reduction(&mut self, number: usize, result: Result<ReductionResult, Error>) {
         self.display.reducing.retain(|other| *other != number);
+        let bugs = known_bugs(&self.findings);
         let Some(finding) = self.findings.get_mut(number - 1) else {
             return;
         };
@@ -566,19 +634,21 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 failure: finding.failure.clone(),
                 summary: format!("Not reduced, {reason}:"),
                 pytest: None,
+                identity: None,
             }
         });
         if let ReductionResult::Reproduced { test, failure, .. } = &result {
             let text = self.writer.reduced_text(finding, test, failure);
             self.store.set_reduced(self.console, number, &text, failure);
         }
-        self.writer.finish(self.console, finding, result);
+        self.writer.finish(self.console, finding, result, &bugs);
         let event = events::ReducedEvent {
             number,
             steps: finding.test.len(),
             test: &report::step_labels(&self.writer.actions.catalog(), &finding.test),
             file: &finding.file.display().to_string(),
             reproduced: finding.is_reproduced,
+            same_bug_as: finding.same_bug_as,
         };
         if self.run.json_lines {
             events::emit(self.console, self.started.elapsed(), &event);
@@ -612,6 +682,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
             seed: self.writer.plan.seed,
             elapsed: self.elapsed(),
             before: self.resumed.0,
+            saved: self.saved,
             stats: self.stats,
             findings: &self.findings,
             covered: self.is_measured.then(|| self.merged.size()),
@@ -626,7 +697,8 @@ impl<'a, 'c> Campaign<'a, 'c> {
 
     /// Records in the store how the campaign ended.
     fn record_end(&mut self) {
-        self.save_progress();
+        let is_saved = self.save_progress();
+        let is_written = self.findings.iter().all(ReportedFailure::is_written_out);
         let ending = match &self.error {
             Some(CommandError::Error(error)) => CampaignEnding::Failed(error.message.clone()),
             Some(CommandError::Reported) => {
@@ -638,6 +710,13 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 CampaignEnding::Failed(reason.to_owned())
             }
             _ if self.is_interrupted() => CampaignEnding::Interrupted,
+            _ if !is_saved => CampaignEnding::Failed("the store could not be written".to_owned()),
+            _ if !is_written => {
+                CampaignEnding::Failed("a failing test could not be written".to_owned())
+            }
+            _ if self.progress().steps == 0 && self.findings.is_empty() => {
+                CampaignEnding::Failed("nothing was tested".to_owned())
+            }
             _ => CampaignEnding::Complete,
         };
         self.store.finish(self.console, &ending);
@@ -667,13 +746,17 @@ impl<'a, 'c> Campaign<'a, 'c> {
             self.writer.write_missing(self.console, finding);
         }
         self.record_end();
+        group_by_bug(&mut self.findings);
         let problem = |((line, message), times)| HarnessProblem {
             line,
             message,
             times,
+            is_mistake: false,
         };
         let outcome = RunOutcome {
             seed: self.writer.plan.seed,
+            // The lines that earlier runs of the campaign took are not known.
+            untaken: Some(self.untaken.clone()).filter(|_| self.resumed.0.steps == 0),
             progress: self.progress(),
             interrupted: self.is_interrupted(),
             time: self.elapsed(),

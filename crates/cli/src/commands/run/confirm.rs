@@ -38,6 +38,10 @@ pub(super) fn fails_alone(
     for name in sources {
         args.extend([OsStr::new("--harness"), name]);
     }
+    let stepper = run.stepper.name();
+    if let Some(stepper) = &stepper {
+        args.extend(["--stepper", stepper].map(OsStr::new));
+    }
     args.extend(run.system.to_args().into_iter().map(OsStr::new));
     match subprocess::run(system, &args, Some(TIME_LIMIT))? {
         ProcessEnd::Status(0) => Some(false),

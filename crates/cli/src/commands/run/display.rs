@@ -67,6 +67,8 @@ pub(super) struct CampaignView<'a> {
     pub(super) elapsed: Duration,
     /// Progress of the campaign when it was stopped; zero for a new one.
     pub(super) before: SearchProgress,
+    /// Progress of the campaign at the last save.
+    pub(super) saved: SearchProgress,
     /// Statistics of the workers.
     pub(super) stats: &'a [WorkerStats],
     pub(super) findings: &'a [ReportedFailure],
@@ -113,6 +115,11 @@ impl ProgressDisplay {
         }
     }
 
+    /// Returns true if it is time for another plain line or event.
+    pub(super) fn is_line_due(&self) -> bool {
+        self.last_line.elapsed() >= ProgressDisplay::LINE_INTERVAL
+    }
+
     /// Shows the current state in the form that fits the output: JSON lines, panel or plain line.
     pub(super) fn show(&mut self, console: &mut Console<'_>, view: &CampaignView<'_>) {
         let now = Instant::now();
@@ -126,14 +133,14 @@ impl ProgressDisplay {
         for (rate, worker) in self.rates.iter_mut().zip(view.stats) {
             rate.update(now, worker.steps());
         }
-        let is_time = now - self.last_line >= ProgressDisplay::LINE_INTERVAL;
+        let is_time = self.is_line_due();
         let run = view.run;
         if run.json_lines {
             if is_time {
                 self.last_line = now;
                 let progress = events::ProgressEvent {
-                    tests: view.tests(),
-                    steps: view.steps(),
+                    tests: view.saved.tests,
+                    steps: view.saved.steps,
                     covered: view.covered,
                     failures: view.findings.len(),
                 };

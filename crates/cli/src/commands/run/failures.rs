@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use testwright_campaign::store::{FailureStatus, StoredFailure};
+use testwright_core::analyse::culprit::{BugIdentity, Culprit, group_bugs};
 use testwright_core::generate::SearchOptions;
 use testwright_core::{Error, Failure, FailureKind, Step, Test, saved};
 use testwright_report::Timestamp;
@@ -14,10 +15,10 @@ use super::RunCommand;
 use crate::columns::escape_control;
 use crate::console::{Console, TextStyle};
 use crate::explanation::{ExplainedTest, TestExplainer};
-use crate::files::{OutputFolder, UserPath};
+use crate::files::{OutputFolder, UserPath, is_file_of_model_test};
 use crate::source::SystemSource;
 use crate::workers::actions::ActionRegistry;
-use crate::{quantity, report};
+use crate::{quantity, report, test_source};
 
 /// A failing test as the search found it, not reduced yet.
 pub(super) struct UnreducedFailure {
@@ -39,13 +40,13 @@ pub(super) struct TestOrigin {
     pub(super) number: u64,
 }
 
-/// Formats as `test 7`, or `test 7 of stream 2`.
+/// Formats as `test 7`, or `test 7 of worker 2`.
 impl fmt::Display for TestOrigin {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "test {}", quantity::grouped(self.number + 1))?;
         match self.stream {
             0 => Ok(()),
-            stream => write!(out, " of stream {}", stream + 1),
+            stream => write!(out, " of worker {}", stream + 1),
         }
     }
 }
@@ -65,6 +66,10 @@ pub(super) struct ReportedFailure {
     pub(super) times: u64,
     /// True if the test failed in the same way when it was run again.
     pub(super) is_reproduced: bool,
+    /// Identity of the bug, once it is known.
+    pub(super) identity: Option<BugIdentity>,
+    /// Number of the failure that is the same bug, seen in another way.
+    pub(super) same_bug_as: Option<usize>,
     origin: TestOrigin,
     /// All files about this failure, the most useful one first.
     files: Vec<OutputFile>,
@@ -79,6 +84,57 @@ impl ReportedFailure {
     /// Returns true if this is the same failure as another one.
     pub(super) fn is_same_as(&self, failure: &Failure) -> bool {
         self.failure.is_same_as(failure)
+    }
+
+    /// Returns the step to blame, if it is not the failing one.
+    pub(super) fn earlier_culprit(&self) -> Option<&Culprit> {
+        let culprit = self.identity.as_ref()?.culprit.as_ref()?;
+        Some(culprit).filter(|culprit| culprit.is_earlier)
+    }
+
+    /// Records the identity of the bug, and finds the failure among earlier ones that is the same
+    /// bug.
+    pub(super) fn set_identity(
+        &mut self,
+        identity: Option<BugIdentity>,
+        others: &[(usize, BugIdentity)],
+    ) {
+        self.identity = identity;
+        self.same_bug_as = self.identity.as_ref().and_then(|identity| {
+            let same = |(number, other): &&(usize, BugIdentity)| {
+                *number != self.number && other.is_same_bug(identity)
+            };
+            others.iter().find(same).map(|(number, _)| *number)
+        });
+    }
+}
+
+/// Returns the numbers and identities of the failures that count as bugs of their own.
+pub(super) fn known_bugs(findings: &[ReportedFailure]) -> Vec<(usize, BugIdentity)> {
+    let bugs = findings.iter().filter(|known| known.same_bug_as.is_none());
+    bugs.filter_map(|known| Some((known.number, known.identity.clone()?)))
+        .collect()
+}
+
+/// Groups failures by bug once all are known: each bug is the failure with the lowest number, whatever
+/// the order in which the tests were reduced.
+pub(super) fn group_by_bug(findings: &mut [ReportedFailure]) {
+    let mut numbers = Vec::new();
+    let mut identities = Vec::new();
+    for finding in findings.iter_mut() {
+        finding.same_bug_as = None;
+        if let Some(identity) = &finding.identity {
+            numbers.push(finding.number);
+            identities.push(identity.clone());
+        }
+    }
+    for group in group_bugs(&identities) {
+        let members: Vec<usize> = group.into_iter().map(|index| numbers[index]).collect();
+        for finding in findings.iter_mut() {
+            if members[1..].contains(&finding.number) {
+                finding.same_bug_as = Some(members[0]);
+            }
+        }
     }
 }
 
@@ -125,6 +181,8 @@ pub(super) enum ReductionResult {
         summary: String,
         /// The test for pytest, or why there is none; nothing if it was not tried.
         pytest: Option<Result<String, Error>>,
+        /// Identity of the bug, if it was looked for.
+        identity: Option<Box<BugIdentity>>,
     },
     /// The test did not fail again in the same way.
     Flaky {
@@ -208,6 +266,8 @@ impl FailureWriter<'_> {
             test: unreduced.test.clone(),
             times: 1,
             is_reproduced: true,
+            identity: None,
+            same_bug_as: None,
             origin: unreduced.origin,
         }
     }
@@ -220,6 +280,7 @@ impl FailureWriter<'_> {
         console: &mut Console<'_>,
         finding: &mut ReportedFailure,
         result: ReductionResult,
+        known_bugs: &[(usize, BugIdentity)],
     ) {
         if self.last_printed != finding.number {
             // Other failures were printed while this one was reduced.
@@ -245,9 +306,11 @@ impl FailureWriter<'_> {
                 failure,
                 summary,
                 pytest,
+                identity,
             } => {
                 finding.test = test;
                 finding.failure = failure;
+                finding.set_identity(identity.map(|identity| *identity), known_bugs);
                 let file = self.reduced_file(finding);
                 finding.file = self.folder.file(&file.name).shown().to_owned();
                 finding.files.insert(0, file);
@@ -260,19 +323,47 @@ impl FailureWriter<'_> {
                         .flat_map(|explained| explained.files(finding.number)),
                 );
                 self.write_missing(console, finding);
-                console.out(summary);
-                console.out("");
-                report::print_test(
-                    console,
-                    &self.actions.catalog(),
-                    &finding.test,
-                    &finding.failure,
-                );
+                self.print_reduced(console, finding, &summary);
                 if let Some(explained) = &explained {
                     explained.print(console);
                 }
                 self.print_files(console, finding);
             }
+        }
+    }
+
+    /// Prints a reduced test and the step to blame, or only that it shows a known bug.
+    fn print_reduced(&self, console: &mut Console<'_>, finding: &ReportedFailure, summary: &str) {
+        let blamed = finding.earlier_culprit();
+        if let Some(number) = finding.same_bug_as {
+            let cause = blamed.map_or_else(String::new, |culprit| {
+                format!(": it goes wrong in `{}`, too", culprit.text)
+            });
+            console.out(format_args!(
+                "The same bug as failure {number}, seen in another way{cause}"
+            ));
+            console.out(format_args!(
+                "  {}",
+                self.one_line(&finding.failure, &finding.test)
+            ));
+            return;
+        }
+        console.out(summary);
+        console.out("");
+        let catalog = self.actions.catalog();
+        report::print_test(console, &catalog, &finding.test, &finding.failure);
+        if let Some(culprit) = blamed {
+            let wrong: Vec<String> = culprit
+                .evidence
+                .iter()
+                .map(|seen| format!("`{seen}`"))
+                .collect();
+            console.out(format_args!(
+                "     it goes wrong in step {}, `{}`, which is seen by {}",
+                culprit.position + 1,
+                culprit.text,
+                wrong.join(", ")
+            ));
         }
     }
 
@@ -300,6 +391,7 @@ impl FailureWriter<'_> {
         (number, known, status): (usize, &StoredFailure, FailureStatus),
         (test, failure): (Test, Failure),
         pytest: Option<Result<String, Error>>,
+        (identity, known_bugs): (BugIdentity, &[(usize, BugIdentity)]),
     ) -> ReportedFailure {
         let title = console.paint(TextStyle::Failure, format_args!("Failure {number}"));
         let kind = report::kind_text(failure.kind);
@@ -343,6 +435,8 @@ impl FailureWriter<'_> {
             test: test.clone(),
             times: 1,
             is_reproduced: true,
+            identity: None,
+            same_bug_as: None,
             origin: TestOrigin::default(),
         };
         let result = ReductionResult::Reproduced {
@@ -350,8 +444,9 @@ impl FailureWriter<'_> {
             failure,
             summary,
             pytest,
+            identity: Some(Box::new(identity)),
         };
-        self.finish(console, &mut finding, result);
+        self.finish(console, &mut finding, result, known_bugs);
         finding
     }
 
@@ -384,7 +479,10 @@ impl FailureWriter<'_> {
 
     /// Returns the path of the pytest file and the name of the test in it.
     pub(super) fn pytest_target(&self, number: usize) -> (UserPath, String) {
-        let file = self.folder.file(&format!("test_failure_{number}.py"));
+        let mut file = self.folder.file(&format!("test_failure_{number}.py"));
+        if is_file_of_model_test(file.absolute()) {
+            file = self.folder.file(&format!("test_run_failure_{number}.py"));
+        }
         (file, format!("failure_{number}"))
     }
 
@@ -397,9 +495,13 @@ impl FailureWriter<'_> {
     ) -> Option<OutputFile> {
         match text {
             Ok(text) => Some(OutputFile {
-                name: format!("test_failure_{}.py", finding.number),
+                name: file_name(&self.pytest_target(finding.number).0),
                 text,
-                description: "this test for pytest, without Testwright",
+                description: if self.source.is_models() {
+                    "this test for pytest"
+                } else {
+                    "this test for pytest, without Testwright"
+                },
                 is_written: false,
             }),
             Err(error) => {
@@ -450,8 +552,7 @@ impl FailureWriter<'_> {
         failure: Option<&Failure>,
     ) -> Vec<(String, String)> {
         let note = |name: &str, text: String| (name.to_owned(), text);
-        let mut notes = self.source.notes();
-        notes.extend(self.run.stepper.name().map(|name| note("stepper", name)));
+        let mut notes = test_source::notes(&self.source, &self.run.stepper, &self.run.system);
         notes.push(note("seed", format!("{}, {origin}", self.plan.seed)));
         notes.extend(
             failure
@@ -533,6 +634,12 @@ impl FailureWriter<'_> {
         console.out("");
         console.flush();
     }
+}
+
+/// Returns the last part of a path.
+fn file_name(path: &UserPath) -> String {
+    let name = path.absolute().file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 /// Formats a time to the minute.

@@ -10,8 +10,10 @@ use std::time::Instant;
 
 use testwright_core::Catalog;
 use testwright_core::generate::SearchProgress;
+use testwright_core::verdict::{Verdict, VerdictExtent};
 
 use super::json::{FailureReport, RunReport};
+use crate::verdict_text::Claim;
 use crate::{ExitStatus, duration, quantity};
 
 /// Shared state of a run, for the thread that prints the final report.
@@ -81,6 +83,7 @@ impl FinalReportState {
     fn write(&mut self, out: &mut dyn Write, err: &mut dyn Write) -> i32 {
         let time = self.started.elapsed();
         let found = self.report.failures.len() as u64;
+        let interrupted = Verdict::new(VerdictExtent::Interrupted);
         // The process ends now, so errors of writing are ignored.
         let _ = writeln!(
             err,
@@ -90,10 +93,11 @@ impl FinalReportState {
         );
         let _ = if self.json {
             self.report.update(&self.progress, time, true);
+            self.report.set_verdict(&interrupted);
             writeln!(out, "{}", self.report.to_json())
         } else {
             let found = match found {
-                0 => "no failure found".to_owned(),
+                0 => Claim::NoFailure.text(&interrupted),
                 number => format!("{} found", quantity::format_count(number, "failure")),
             };
             writeln!(
@@ -105,10 +109,10 @@ impl FinalReportState {
                 self.seed,
             )
         };
-        let status = if found == 0 {
-            ExitStatus::NothingFound
-        } else {
-            ExitStatus::FailureFound
+        let status = match found {
+            0 if self.progress.steps == 0 => ExitStatus::Error,
+            0 => ExitStatus::NothingFound,
+            _ => ExitStatus::FailureFound,
         };
         status.code().into()
     }

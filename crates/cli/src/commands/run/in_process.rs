@@ -6,29 +6,33 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use testwright_core::analyse::culprit::identify;
 use testwright_core::generate::{
-    FailingTest, GeneratedTest, SearchProgress, SearchSummary, SearchWatcher,
+    FailingTest, GeneratedTest, SearchProgress, SearchSummary, SearchWatcher, UntakenTemplates,
 };
+use testwright_core::replay::ReplayOptions;
 use testwright_core::shrink::ReduceError;
-use testwright_core::{Error, TargetId, Test, saved};
-use testwright_python::OutputMode;
+use testwright_core::{Error, Step, TargetId, Test, saved};
+use testwright_python::{OutputMode, StandaloneStyle};
 use testwright_report::Attribution;
 
 use super::failures::{
     FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure,
-    describe_difference,
+    describe_difference, group_by_bug, known_bugs,
 };
 use super::final_report::FinalReport;
 use super::json::FailureReport;
+use super::outcome::RunOutcome;
 use super::progress::progress_text;
 use super::slowdown::SlowdownGuard;
-use super::{RunCommand, RunOutcome, confirm};
+use super::{RunCommand, confirm};
 use crate::console::Console;
 use crate::coverage::TestCoverage;
 use crate::files::OutputFolder;
 use crate::reduction::{self, ReducedTest, ReductionGoal};
 use crate::target::Target;
 use crate::throttle::Throttle;
+use crate::unit_test::UnitTestDraft;
 use crate::workers::actions::ActionRegistry;
 
 /// Watcher of a search in this process: reduces failures, measures coverage and enforces limits.
@@ -54,6 +58,8 @@ pub(super) struct InProcessSearch<'s, 'c> {
     final_report: FinalReport,
     /// Coverage by test.
     reached: TestCoverage,
+    /// Lines of the harness from which no test has taken an action.
+    untaken: UntakenTemplates,
 }
 
 impl<'s, 'c> InProcessSearch<'s, 'c> {
@@ -66,7 +72,7 @@ impl<'s, 'c> InProcessSearch<'s, 'c> {
         writer: FailureWriter<'s>,
         test_folder: Option<OutputFolder>,
         started: Instant,
-        final_report: FinalReport,
+        (final_report, untaken): (FinalReport, UntakenTemplates),
     ) -> InProcessSearch<'s, 'c> {
         InProcessSearch {
             run,
@@ -82,6 +88,7 @@ impl<'s, 'c> InProcessSearch<'s, 'c> {
             slowdown: SlowdownGuard::start(&SearchProgress::default()),
             final_report,
             reached: TestCoverage::new(Attribution::First),
+            untaken,
         }
     }
 
@@ -95,6 +102,7 @@ impl<'s, 'c> InProcessSearch<'s, 'c> {
         {
             self.writer.write_missing(self.console, finding);
         }
+        group_by_bug(&mut self.findings);
         let asked_to_stop = testwright_python::is_interrupted();
         let (progress, stopped, error) = match searched {
             Ok(summary) => (summary.progress, summary.stopped, None),
@@ -113,6 +121,7 @@ impl<'s, 'c> InProcessSearch<'s, 'c> {
                 .or(error.filter(|_| !asked_to_stop))
                 .map(Into::into),
             reached: Some(self.reached),
+            untaken: Some(self.untaken),
         }
     }
 
@@ -175,7 +184,8 @@ impl<S: Target> SearchWatcher<S> for InProcessSearch<'_, '_> {
     }
 
     /// Attributes the coverage of a test that was cut off.
-    fn test_interrupted(&mut self, system: &S, new: &[TargetId]) {
+    fn test_interrupted(&mut self, system: &S, steps: &[Step], new: &[TargetId]) {
+        self.untaken.take_all(steps);
         let number = self.progress.tests + 1;
         self.add_coverage(system, new, || format!("test {number}"));
     }
@@ -188,6 +198,7 @@ impl<S: Target> SearchWatcher<S> for InProcessSearch<'_, '_> {
 
     /// Records the coverage of a test, and saves it if `--keep-tests` is given.
     fn test_generated(&mut self, system: &S, made: GeneratedTest<'_>) -> ControlFlow<()> {
+        self.untaken.take_all(made.steps);
         self.add_coverage(system, made.new, || format!("test {}", made.number + 1));
         let Some(test_folder) = &mut self.test_folder else {
             return ControlFlow::Continue(());
@@ -260,7 +271,9 @@ impl InProcessSearch<'_, '_> {
             .add_failure(FailureReport::new(&finding, system.actions()));
         let result = self.reduce_and_confirm(system, &unreduced, number);
         self.writer.actions = Arc::new(ActionRegistry::complete(system.actions().clone()));
-        self.writer.finish(self.console, &mut finding, result);
+        let bugs = known_bugs(&self.findings);
+        self.writer
+            .finish(self.console, &mut finding, result, &bugs);
         finding
     }
 
@@ -287,6 +300,7 @@ impl InProcessSearch<'_, '_> {
                     failure: reduced.failure,
                     summary: reduced.summary,
                     pytest: None,
+                    identity: None,
                 };
             }
         };
@@ -305,12 +319,23 @@ impl InProcessSearch<'_, '_> {
             failure = unreduced.failure.clone();
         }
         let (file, title) = self.writer.pytest_target(number);
-        let pytest = system.unit_test(&test, &title, file.absolute());
+        let draft = system.unit_test(&test, &title, file.absolute());
+        let confirmed = |draft: UnitTestDraft| {
+            draft.confirmed(StandaloneStyle::Pytest, Some(&failure), file.absolute())
+        };
+        let pytest = draft.map(|draft| draft.and_then(confirmed));
+        let options = ReplayOptions {
+            check: self.run.reduce_options().check,
+        };
+        let mut proceed = || !testwright_python::is_interrupted();
+        let identity = identify(system, &test, &failure, &options, &mut proceed);
+        let identity = identity.ok().map(Box::new);
         ReductionResult::Reproduced {
             test,
             failure,
             summary,
             pytest,
+            identity,
         }
     }
 

@@ -7,12 +7,14 @@ use std::time::Duration;
 use serde::Serialize;
 use testwright_core::Catalog;
 use testwright_core::generate::SearchProgress;
+use testwright_core::verdict::{Verdict, VerdictExtent};
 use testwright_report::CoverageSummary;
 
 use super::failures::ReportedFailure;
 use crate::report;
+use crate::verdict_text::VerdictJson;
 
-/// Result of a run. Serialised as the output of `--json` and in the last event of `--json-lines`.
+/// Result of a run. Serialized as the output of `--json` and in the last event of `--json-lines`.
 #[derive(Clone, Serialize)]
 pub(super) struct RunReport {
     seed: u64,
@@ -29,6 +31,9 @@ pub(super) struct RunReport {
     pub(super) coverage: Option<CoverageJson>,
     /// True if Ctrl-C ended the search.
     interrupted: bool,
+    /// The evidence of the result.
+    #[serde(flatten)]
+    verdict: VerdictJson,
 }
 
 /// A failure of the run.
@@ -49,6 +54,12 @@ pub(super) struct FailureReport {
     times: u64,
     /// True if the test failed in the same way when it was run again.
     reproduced: bool,
+    /// The step to blame, if it is not the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    culprit: Option<String>,
+    /// Failures that turned out to be the same bug.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also_seen_as: Vec<FailureReport>,
 }
 
 /// Coverage in numbers.
@@ -87,7 +98,13 @@ impl RunReport {
             failures: Vec::new(),
             coverage: None,
             interrupted: false,
+            verdict: VerdictJson::default(),
         }
+    }
+
+    /// Sets what the result is evidence for.
+    pub(super) fn set_verdict(&mut self, verdict: &Verdict) {
+        self.verdict = VerdictJson::from(verdict);
     }
 
     /// Sets the totals.
@@ -102,6 +119,7 @@ impl RunReport {
     pub(super) fn into_interrupted(self) -> RunReport {
         RunReport {
             interrupted: true,
+            verdict: VerdictJson::from(&Verdict::new(VerdictExtent::Interrupted)),
             ..self
         }
     }
@@ -124,6 +142,27 @@ impl FailureReport {
             file: finding.file.display().to_string(),
             times: finding.times,
             reproduced: finding.is_reproduced,
+            culprit: finding
+                .earlier_culprit()
+                .map(|culprit| culprit.text.clone()),
+            also_seen_as: Vec::new(),
         }
+    }
+
+    /// Converts failures: one for each bug, with the other ways in which it was seen.
+    pub(super) fn of_bugs(findings: &[ReportedFailure], catalog: &Catalog) -> Vec<FailureReport> {
+        let bugs = findings.iter().filter(|bug| bug.same_bug_as.is_none());
+        let report = |bug: &ReportedFailure| {
+            let others = findings
+                .iter()
+                .filter(|other| other.same_bug_as == Some(bug.number));
+            FailureReport {
+                also_seen_as: others
+                    .map(|other| FailureReport::new(other, catalog))
+                    .collect(),
+                ..FailureReport::new(bug, catalog)
+            }
+        };
+        bugs.map(report).collect()
     }
 }

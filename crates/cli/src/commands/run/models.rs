@@ -21,7 +21,7 @@ use crate::models::{self, ModelSystem, RunExplainer, StepNotes};
 use crate::source::{SystemSource, with_model_system};
 use crate::workers::actions::ActionRegistry;
 use crate::workers::start::Starter;
-use crate::{CommandError, ExitStatus, quantity, report};
+use crate::{CommandError, ExitStatus, quantity, report, test_source};
 
 /// Searches models. `args` are the arguments after `testwright run`.
 pub(super) fn run(
@@ -94,7 +94,7 @@ fn search_in_fork(
     let folder = UserPath::new(&run.folder())?;
     let plan = run.plan();
     let crashed = |console: &mut Console<'_>, test: &str, failure: &Failure| {
-        report_crash(console, &folder, source, test, failure)
+        report_crash(run, console, &folder, source, (test, failure))
     };
     run_guarded(
         console,
@@ -141,17 +141,17 @@ fn validate_options(run: &RunCommand, source: &SystemSource) -> Result<(), Error
 
 /// Reports that a model ended its process, and saves the test that led there.
 fn report_crash(
+    run: &RunCommand,
     console: &mut Console<'_>,
     folder: &UserPath,
     source: &SystemSource,
-    test: &str,
-    failure: &Failure,
+    (test, failure): (&str, &Failure),
 ) -> Result<ExitStatus, CommandError> {
     let steps = models::report_end(console, test, failure);
     if !steps.is_empty() {
         let test: String = steps.iter().map(|step| format!("{step}\n")).collect();
         let mut text = String::from("# testwright test 1\n");
-        for (name, value) in source.notes() {
+        for (name, value) in test_source::notes(source, &run.stepper, &run.system) {
             text.push_str(&format!("# {name}: {value}\n"));
         }
         text.push_str(&format!(
@@ -162,9 +162,10 @@ fn report_crash(
         file.write(&text)?;
         console.out(format_args!("Written: {}", file.shown().display()));
         console.out(format_args!(
-            "To see it again: testwright replay {} {}",
+            "To see it again: testwright replay {} {}{}",
             report::shell_word(file.shown()),
             source.as_option(),
+            run.stepper.as_option(),
         ));
     }
     Ok(ExitStatus::FailureFound)

@@ -27,11 +27,7 @@ pub(super) fn progress_text(
         tests,
         quantity::format_count(progress.steps, "step"),
         format!("{} steps/s", quantity::grouped(rate as u64)),
-        if failures == 0 {
-            "no failures".to_owned()
-        } else {
-            quantity::format_count(failures, "failure")
-        },
+        quantity::format_count(failures, "failure"),
     ];
     if let Some(time) = run.time_limit() {
         let left = time.saturating_sub(elapsed).as_secs_f64().ceil().max(1.0);

@@ -16,7 +16,7 @@ use crate::project::ProjectFolder;
 /// Finds the last unfinished campaign, and merges its arguments with those typed now.
 ///
 /// Returns the merged command, its arguments, and the state of the campaign. The store may come
-/// from a stranger: options that name files to write, and variables that may load code, count only
+/// from someone else: options that name files to write, and variables that may load code, count only
 /// if they are typed again.
 pub(super) fn load(
     console: &mut Console<'_>,

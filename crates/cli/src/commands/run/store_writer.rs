@@ -285,14 +285,14 @@ impl StoreWriter {
     }
 
     /// Saves the totals, and everything that is queued. `count` returns how often a failure has
-    /// come up.
+    /// come up. Returns false if the store could not be written.
     pub(super) fn save(
         &mut self,
         console: &mut Console<'_>,
         progress: CampaignProgress,
         count: impl Fn(usize) -> u64,
-    ) {
-        self.with(console, |open| {
+    ) -> bool {
+        let saved = self.with(console, |open| {
             open.saved_at = Instant::now();
             open.write_failures()?;
             open.write_counts(count)?;
@@ -307,6 +307,7 @@ impl StoreWriter {
             }
             open.store.record_progress(open.campaign, &progress)
         });
+        saved.is_some() || self.open.is_none()
     }
 
     /// Stores that the campaign is over.
@@ -377,7 +378,7 @@ impl OpenStore {
     }
 }
 
-/// Returns the key by which a failure is recognised in other campaigns.
+/// Returns the key by which a failure is recognized in other campaigns.
 pub(super) fn signature(failure: &Failure) -> String {
     format!("{}: {}", failure.kind.name(), failure.signature)
 }

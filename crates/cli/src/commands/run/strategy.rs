@@ -15,6 +15,7 @@ use testwright_python::MeasuredCode;
 
 use crate::console::Console;
 use crate::files::TextFile;
+use crate::quantity::parse_from_zero;
 use crate::target::Target;
 use crate::{CommandError, load};
 
@@ -35,7 +36,7 @@ pub(super) struct StrategyArguments {
     swarm_inclusion: f64,
 
     /// Number of times that `swarm` chooses other lines within a test
-    #[arg(long, value_name = "N", default_value = "0")]
+    #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true, value_parser = parse_from_zero::<usize>)]
     swarm_switch: usize,
 }
 

@@ -10,12 +10,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use testwright_campaign::{
-    Activity, SentFailure, SentTest, StepLog, Supervisor, Timeouts, WorkerLoss, WorkerOutcome,
-    supervise,
+    Activity, SentFailure, SentTest, StepLog, Supervisor, Timeouts, WorkerEnd, WorkerLoss,
+    WorkerOutcome, supervise,
 };
-use testwright_core::{ActionId, Error, Failure, Test};
+use testwright_core::{ActionId, Error, Failure, Step, Test};
 
 use super::failures::{TestOrigin, UnreducedFailure};
+use crate::guard::{confirmation_text, slow_step_text};
 use crate::workers::actions::{ActionRegistry, WorkerActionIds};
 use crate::workers::reduce::loss_failure;
 use crate::workers::start::{ForkServerError, Starter};
@@ -67,6 +68,15 @@ pub(super) enum WorkerEvent {
         hangs: bool,
         reason: String,
     },
+    /// A step takes so long that it may hang. Its test can be reduced while it is confirmed.
+    HangSuspected {
+        worker: usize,
+        unreduced: UnreducedFailure,
+    },
+    /// The step has ended.
+    SuspicionRefuted { worker: usize },
+    /// A line for the user about a step that takes long.
+    Remark(String),
     /// A test reached branches that were new to its worker.
     CoverageReached {
         worker: usize,
@@ -74,6 +84,8 @@ pub(super) enum WorkerEvent {
         files: Vec<(PathBuf, Vec<u32>)>,
         arcs: Vec<(PathBuf, (i32, i32))>,
     },
+    /// Steps of lines of the harness from which the worker had taken no action before.
+    LinesTaken(Test),
     /// A test ended, with or without a failure.
     TestFinished {
         worker: usize,
@@ -84,6 +96,7 @@ pub(super) enum WorkerEvent {
     },
     /// A test failed. The worker waits for the reply.
     FailureFound {
+        worker: usize,
         unreduced: UnreducedFailure,
         /// All steps that the worker process had taken, ending with this test; `None` for a known
         /// failure.
@@ -232,6 +245,8 @@ pub(super) fn run(
             before: (stats.tests(), stats.steps()),
             files: Vec::new(),
             progress: (0, Instant::now()),
+            slowest: Duration::ZERO,
+            is_suspicious: false,
             stop_requested: None,
             is_unusable: false,
             action_ids: WorkerActionIds::new(context.actions),
@@ -294,6 +309,10 @@ struct ReportReceiver<'a> {
     files: Vec<PathBuf>,
     /// Progress counter of the log, and the time at which it last changed.
     progress: (u64, Instant),
+    /// Longest time of a step, as far as it can be told from the progress.
+    slowest: Duration,
+    /// True if the current step may hang.
+    is_suspicious: bool,
     /// Time at which the worker was told to stop.
     stop_requested: Option<Instant>,
     /// True if the system cannot be reset in this process any more.
@@ -341,7 +360,7 @@ impl ReportReceiver<'_> {
         let arcs = reached.arcs.into_iter().filter_map(arc).collect();
         let test = match self.stream {
             0 => reached.test,
-            stream => format!("{} of stream {}", reached.test, stream + 1),
+            stream => format!("{} of worker {}", reached.test, stream + 1),
         };
         self.send(WorkerEvent::CoverageReached {
             worker: self.worker,
@@ -355,12 +374,66 @@ impl ReportReceiver<'_> {
     fn report_failure(&self, unreduced: UnreducedFailure, history: Option<Test>) -> NextStep {
         let (reply, answer) = channel();
         self.send(WorkerEvent::FailureFound {
+            worker: self.worker,
             unreduced,
             history,
             reply,
         });
         answer.recv().unwrap_or(NextStep::Stop)
     }
+
+    /// Notes the time of the steps since the last call, and reports a step that may hang.
+    fn watch_steps(&mut self, log: &StepLog) {
+        let (seen, since) = self.progress;
+        let steps = log.heartbeat().wrapping_sub(seen);
+        let activity = log.activity();
+        if steps != 0 || activity == Activity::OwnWork {
+            let each = since.elapsed() / u32::try_from(steps.max(1)).unwrap_or(u32::MAX);
+            if activity != Activity::OwnWork {
+                self.slowest = self.slowest.max(each);
+            }
+            if std::mem::take(&mut self.is_suspicious) {
+                self.send(WorkerEvent::SuspicionRefuted {
+                    worker: self.worker,
+                });
+            }
+            return;
+        }
+        let limit = self.context.timeouts.step;
+        let usual = ReportReceiver::MIN_SUSPICIOUS_TIME.max(100 * self.slowest);
+        if self.is_suspicious
+            || activity == Activity::Resetting
+            || since.elapsed() < usual.min(limit)
+        {
+            return;
+        }
+        self.is_suspicious = true;
+        let current = log.current_test();
+        let test = self.action_ids.test(&current);
+        let Some(Step::Act(action)) = test.steps.last() else {
+            return;
+        };
+        let ending = WorkerEnd {
+            is_hang: true,
+            ..WorkerEnd::default()
+        };
+        let location = self.context.actions.catalog().template_key(*action);
+        let failure = ending.failure(&location, limit);
+        if self.context.is_known(&failure) {
+            return;
+        }
+        self.send(WorkerEvent::HangSuspected {
+            worker: self.worker,
+            unreduced: UnreducedFailure {
+                test,
+                failure,
+                origin: self.origin(current.number),
+            },
+        });
+    }
+
+    /// Least time after which a step may hang.
+    const MIN_SUSPICIOUS_TIME: Duration = Duration::from_millis(300);
 
     /// Reports that the worker process died or hung, which is a failure of its last test.
     fn report_loss(&self, loss: WorkerLoss) -> NextStep {
@@ -405,6 +478,10 @@ impl Supervisor<WorkerReport> for ReportReceiver<'_> {
         match report {
             WorkerReport::ActionNamed(name) => self.action_ids.add_name(&name),
             WorkerReport::CoverageReached(reached) => self.report_coverage(reached),
+            WorkerReport::LinesTaken(steps) => {
+                let steps = self.context.actions.decode_test(steps);
+                self.send(WorkerEvent::LinesTaken(steps));
+            }
             WorkerReport::TestFinished {
                 number,
                 test,
@@ -422,9 +499,10 @@ impl Supervisor<WorkerReport> for ReportReceiver<'_> {
                 is_idle,
                 mut problems,
                 mut error,
+                is_mistake,
             } => {
                 // A process that has run tests was damaged by them; a fresh one may do better.
-                self.is_unusable = error.is_some() && log.tests() > 0;
+                self.is_unusable = error.is_some() && !is_mistake && log.tests() > 0;
                 if let Some(taken) = error.take_if(|_| self.is_unusable) {
                     let error = Error::from(taken);
                     problems.push(SentProblem {
@@ -481,10 +559,27 @@ impl Supervisor<WorkerReport> for ReportReceiver<'_> {
         }
     }
 
+    /// Tells that a step gets more time before it is called a hang.
+    fn handle_late_step(&mut self, limit: Duration, _log: &StepLog) {
+        self.send(WorkerEvent::Remark(confirmation_text(limit)));
+    }
+
+    /// Tells that a late step has ended.
+    fn handle_slow_step(&mut self, action: Option<ActionId>, took: Duration, limit: Duration) {
+        let action = action.and_then(|action| self.action_ids.action(action));
+        let catalog = self.context.actions.catalog();
+        let step = action.map_or_else(
+            || "a reset".to_owned(),
+            |action| format!("`{}`", catalog.text(action)),
+        );
+        self.send(WorkerEvent::Remark(slow_step_text(&step, took, limit)));
+    }
+
     /// Updates the statistics, and tells the worker to stop if the campaign does. Returns false if
     /// the worker must be killed.
     fn poll(&mut self, log: &StepLog) -> bool {
         self.update_stats(log);
+        self.watch_steps(log);
         let progress = log.heartbeat();
         if progress != self.progress.0 || log.activity() == Activity::OwnWork {
             self.progress = (progress, Instant::now());

@@ -22,12 +22,12 @@ pub(super) struct WorkerArguments {
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration::parse)]
     test_timeout: Option<Duration>,
 
-    /// Memory limit of each process: 500M, 2G [default: its share of the free memory]
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    /// Memory limit of each process: 500MB, 2GB [default: its share of the free memory]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse_limit::<{ 16 << 20 }>)]
     memory: Option<usize>,
 
     /// Size limit of each file that a test writes
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", default_value = "1GB", value_parser = size::parse)]
     file_size: usize,
 
     /// Environment variable to set in the processes; repeatable
@@ -76,6 +76,7 @@ impl WorkerArguments {
             step,
             reset: defaults.reset.max(step),
             test: self.test_timeout,
+            confirm: false,
         }
     }
 

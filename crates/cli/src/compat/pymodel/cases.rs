@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
-use testwright_core::Error;
+use testwright_core::{Error, describe_os_error};
 
 use super::super::{Invocation, Tool, ToolOutcome};
 use super::{outcome_of_error, print_help};
@@ -97,8 +97,13 @@ impl Tool for Comparer {
             );
             return Err(Error::new(message).with_help(help).into());
         }
-        let unwritten =
-            |error: io::Error| Error::new(format!("cannot write `{}`: {error}", log.display()));
+        let unwritten = |error: io::Error| {
+            Error::new(format!(
+                "cannot write `{}`: {}",
+                log.display(),
+                describe_os_error(&error)
+            ))
+        };
         let printed = File::create(&log).map_err(unwritten)?;
         let also = printed.try_clone().map_err(unwritten)?;
         console.flush();
@@ -118,7 +123,10 @@ impl Tool for Comparer {
 
 /// Returns the error for a command that cannot be started.
 fn cannot_start(error: io::Error) -> Error {
-    Error::new(format!("cannot start a command: {error}"))
+    Error::new(format!(
+        "cannot start a command: {}",
+        describe_os_error(&error)
+    ))
 }
 
 /// A folder with programs that have the names of PyModel's tools.
@@ -144,7 +152,12 @@ impl ToolFolder {
             }
             Ok(ToolFolder { folder })
         };
-        written().map_err(|error| Error::new(format!("cannot write a folder of programs: {error}")))
+        written().map_err(|error| {
+            Error::new(format!(
+                "cannot write a folder of programs: {}",
+                describe_os_error(&error)
+            ))
+        })
     }
 
     /// Returns a shell command whose `PATH` begins with this folder.

@@ -141,7 +141,8 @@ impl Tester {
     ) -> (Vec<Vec<StepLabel>>, Result<ToolOutcome, CommandError>) {
         let timeout = Some(self.timeout).filter(|timeout| !timeout.is_zero());
         let stepper = self.iut.as_ref();
-        let stepper = stepper.map(|name| Ok(models.stepper(name, timeout)?.with_tracebacks()));
+        let stepper =
+            stepper.map(|name| Ok(models.plain_stepper(name, timeout)?.with_tracebacks()));
         let prepared = stepper.transpose().and_then(|stepper| {
             let chooser = models.chooser(self.strategy.as_deref())?;
             if self.seed != 0 {
@@ -168,6 +169,7 @@ impl Tester {
                 cleanup: self.cleanup_steps,
                 check_invariants: false,
                 restore_initial: false,
+                follows_pymodel: true,
             },
         };
         // The warning comes before the first run, so that users need not wait to learn that there

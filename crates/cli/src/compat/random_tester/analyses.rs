@@ -1,4 +1,4 @@
-//! Analyses of the coverage of tests: localisation, saturation, counts, and the best test.
+//! Analyses of the coverage of tests: localization, saturation, counts, and the best test.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub(super) struct CoverageAnalyses<'t> {
     branches: BTreeMap<TargetId, u64>,
     /// The number of tests that covered each statement.
     statements: BTreeMap<SourceLine, u64>,
-    /// The tests that covered branches and statements, for localisation.
+    /// The tests that covered branches and statements, for localization.
     spectra: [Spectrum; 2],
     /// The statements of the second spectrum, by number.
     lines: Vec<SourceLine>,

@@ -182,7 +182,7 @@ impl<'t> FailureHandler<'t> {
         })
     }
 
-    /// Reduces a test, and normalises and generalises it if requested.
+    /// Reduces a test, and normalizes and generalizes it if requested.
     fn simplify<'s, 'py, 'c>(
         &self,
         observed: &mut ObservedSystem<'s, 'py, 'c>,

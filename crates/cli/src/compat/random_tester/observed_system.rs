@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use testwright_core::{
     ActionClasses, ActionId, Catalog, Coverage, Covered, Error, Outcome, Random, Step, System,
-    TargetId, TemplateId, TemplateSet, Test, TraceEvent,
+    TargetId, TemplateId, TemplateSet, Test, TraceEvent, describe_os_error,
 };
 use testwright_python::PythonSystem;
 
@@ -286,7 +286,12 @@ impl<'s, 'py, 'c> ObservedSystem<'s, 'py, 'c> {
         };
         for file in current.into_iter().chain(self.total_log.as_mut()) {
             let written = writeln!(file, "{line}");
-            written.map_err(|error| Error::new(format!("cannot write the log: {error}")))?;
+            written.map_err(|error| {
+                Error::new(format!(
+                    "cannot write the log: {}",
+                    describe_os_error(&error)
+                ))
+            })?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! of linear temporal logic" (1995), with their names: a node has obligations that are *new*, those
 //! that are *old*, met in this state, and those for the *next* state. Each `until` requires that
 //! its promise is kept infinitely often, which gives one set of good nodes each; a counter combines
-//! the sets into one (degeneralisation).
+//! the sets into one (degeneralization).
 
 use std::collections::BTreeSet;
 

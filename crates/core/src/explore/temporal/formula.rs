@@ -68,6 +68,33 @@ impl Formula {
         atoms
     }
 
+    /// Replaces each atom.
+    pub fn map_atoms(mut self, change: &mut dyn FnMut(Atom) -> Atom) -> Formula {
+        self.change_atoms(change);
+        self
+    }
+
+    /// Replaces each atom in place.
+    fn change_atoms(&mut self, change: &mut dyn FnMut(Atom) -> Atom) {
+        match self {
+            Formula::True | Formula::False => {}
+            Formula::Atom(atom) => *atom = change(atom.clone()),
+            Formula::Not(one)
+            | Formula::Next(one)
+            | Formula::Always(one)
+            | Formula::Eventually(one) => one.change_atoms(change),
+            Formula::And(left, right)
+            | Formula::Or(left, right)
+            | Formula::Implies(left, right)
+            | Formula::Until(left, right)
+            | Formula::WeakUntil(left, right)
+            | Formula::Release(left, right) => {
+                left.change_atoms(change);
+                right.change_atoms(change);
+            }
+        }
+    }
+
     /// Adds the atoms of the formula to a list.
     fn collect_atoms(&self, atoms: &mut Vec<Atom>) {
         if let Formula::Atom(atom) = self

@@ -99,13 +99,13 @@ impl<S: System + ?Sized, K> Explorer<'_, S, K> {
     ///
     /// // Filling the big jug makes it full.
     /// let formula = parse("always (took 'fill(big)' implies {big == 5})").unwrap().formula;
-    /// let judgement = explorer.judge(&formula, &options, &mut atoms).unwrap();
-    /// assert_eq!(judgement.verdict, FormulaVerdict::Holds);
+    /// let judgment = explorer.judge(&formula, &options, &mut atoms).unwrap();
+    /// assert_eq!(judgment.verdict, FormulaVerdict::Holds);
     ///
     /// // But it need not ever be filled.
     /// let formula = parse("always (empty implies eventually {big == 5})").unwrap().formula;
-    /// let judgement = explorer.judge(&formula, &options, &mut atoms).unwrap();
-    /// let FormulaVerdict::Violated(run) = judgement.verdict else { panic!() };
+    /// let judgment = explorer.judge(&formula, &options, &mut atoms).unwrap();
+    /// let FormulaVerdict::Violated(run) = judgment.verdict else { panic!() };
     /// assert_eq!((run.prefix.len(), run.cycle.len()), (0, 2)); // fill the small jug, and empty it again
     /// ```
     pub fn judge(
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_explored_is_not_judged() {
+    fn formulas_are_not_judged_on_unexplored_states() {
         let mut counters = Counters::new(100);
         let mut explorer = Explorer::new(&mut counters)
             .with_snapshots()

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_pays_is_chosen_more_often_and_nothing_is_given_up() {
+    fn better_arms_are_chosen_more_often_and_none_is_given_up() {
         let mut bandit = Bandit::new(&[1.0; 8]);
         let mut random = Random::new(1);
         for _ in 0..300 {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn it_follows_what_changes() {
+    fn the_bandit_follows_changing_rewards() {
         let mut bandit = Bandit::new(&[1.0; 4]);
         let mut random = Random::new(7);
         for good in [1, 3] {

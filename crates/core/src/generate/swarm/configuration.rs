@@ -248,7 +248,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_in_is_of_use(seed in 0u64..10_000, chance in 0.0f64..1.0) {
+        fn included_classes_have_their_dependencies(seed in 0u64..10_000, chance in 0.0f64..1.0) {
             let classes = classes();
             let options = SwarmOptions { inclusion: Inclusion::Same(chance), ..SwarmOptions::default() };
             let configuration = Configuration::draw(&classes, &options, &mut Random::new(seed));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_always_one() {
+    fn a_configuration_is_never_empty() {
         let classes = ActionClasses::new(&catalog(&[], &["go()", "stop()"]));
         let options = SwarmOptions {
             inclusion: Inclusion::Same(0.0),

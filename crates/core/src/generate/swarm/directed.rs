@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_helps_and_what_is_in_the_way_is_found_out() {
+    fn triggers_and_suppressors_are_found() {
         let (classes, observations) = observed();
         let effects = class_effects(&classes, &observations, &Buffer::DEEP, 0.95);
         assert_eq!(

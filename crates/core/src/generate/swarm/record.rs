@@ -116,7 +116,7 @@ mod tests {
     use crate::toys::catalog;
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn swarm_records_survive_a_round_trip() {
         let classes = ActionClasses::new(&catalog(&[], &["go()", "*3 wait()\n", "  stop()"]));
         let record = |ids: &[usize]| SwarmRecord {
             classes: ids.iter().copied().map(ClassId).collect(),

@@ -1,4 +1,4 @@
-//! The equivalent tests of a generalisation.
+//! The equivalent tests of a generalization.
 
 use super::Generalization;
 use crate::{ActionId, Step, Test};

@@ -85,7 +85,7 @@ fn sample_points(size: u64, now: Option<u64>) -> Vec<u64> {
 }
 
 /// Bisects between a point that works and one that does not. Returns all tried points, which
-/// include a pair of neighbours at the border.
+/// include a pair of neighbors at the border.
 fn bisect_border<E>(
     mut low: (u64, bool),
     mut high: (u64, bool),
@@ -111,7 +111,7 @@ fn ranges(known: &[(u64, bool)], now: Option<u64>) -> Vec<ProbedRange> {
     let mut open = false;
     for (index, (point, answer)) in known.iter().enumerate() {
         if Some(*point) == now {
-            // A range ends here. With many alternatives, at least one neighbour is always tried.
+            // A range ends here. With many alternatives, at least one neighbor is always tried.
             open = false;
             continue;
         }
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_claimed_is_between_points_that_work() {
+    fn claimed_ranges_lie_between_working_values() {
         for divisor in 2..9 {
             found(100_000, Some(0), |value| value % divisor == 0);
             found(100_000, None, |value| value % divisor == 1);

@@ -1,4 +1,4 @@
-//! Rendering of a generalisation as text: the test with comments.
+//! Rendering of a generalization as text: the test with comments.
 
 use std::fmt::Write;
 

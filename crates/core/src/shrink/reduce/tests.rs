@@ -211,7 +211,7 @@ fn no_test_is_run_twice() {
 }
 
 #[test]
-fn what_does_not_fail_again_is_not_reduced() {
+fn a_flaky_failure_is_not_reduced() {
     let mut flaky = Flaky::default();
     let found = find(&mut flaky, 1);
     let options = ReduceOptions::default();

@@ -1,4 +1,4 @@
-//! Check functions specialised to the set of slots that are filled.
+//! Check functions specialized to the set of slots that are filled.
 
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
@@ -30,7 +30,7 @@ struct FilledSet<'py> {
 /// checks gain.
 const COMPILE_THRESHOLD: u32 = 300;
 
-/// The maximum number of sets. For a system with more of them, specialising does not pay.
+/// The maximum number of sets. For a system with more of them, specializing does not pay.
 const MAX_SETS: usize = 64;
 
 impl<'py> SpecializedChecks<'py> {

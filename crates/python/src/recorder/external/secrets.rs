@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_behind_a_secret_name_is_masked() {
+    fn values_after_secret_names_are_masked() {
         let text = "user = ann\npassword = hunter2\nAuthorization: Bearer abc\nplain: text";
         let expected = "user = ann\npassword = <masked>\nAuthorization: <masked>\nplain: text";
         assert_eq!(mask(text), expected);

@@ -142,7 +142,9 @@ impl ImportBaseline {
         let module = match variable {
             ProgramVariable::Global { module, .. } => module,
             ProgramVariable::ClassAttribute { class, .. } => &class.module,
-            ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => return false,
+            ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => {
+                return false;
+            }
         };
         // The arguments differ from one command to the next.
         if module == "sys" {

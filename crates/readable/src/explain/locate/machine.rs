@@ -511,7 +511,7 @@ class Bank(RuleBasedStateMachine):
     }
 
     #[test]
-    fn what_a_machine_has_from_others() {
+    fn members_inherited_by_a_machine_are_found() {
         let derived = "\
 class Branch(Bank):
     notes = Bundle('notes')

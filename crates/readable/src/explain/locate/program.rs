@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_program_is_none() {
+    fn a_module_without_actions_is_no_program() {
         assert!(program(&tree::module("x = 1\n").expect("Python")).is_none());
     }
 }

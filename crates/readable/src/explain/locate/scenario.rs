@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_scenario_is_none() {
+    fn a_module_without_a_valid_graph_is_no_scenario() {
         for text in [
             "graph = 3\ninitial = 0\n",
             "graph = [(1, 2)]\ninitial = 0\n",

@@ -171,7 +171,7 @@ impl<'w> Execution<'w> {
             Some(value) => {
                 self.carry_out(term, range, path, events);
                 match value {
-                    Term::Item { object, .. } if frame.round.is_some() => that_one(&object),
+                    Term::Item { object, .. } if frame.round.is_some() => popped_element(&object),
                     other => other,
                 }
             }
@@ -466,7 +466,7 @@ fn entry(dictionary: &Term, key: Term, path: &Path) -> Term {
 }
 
 /// Returns the term for a value that was just taken out of a collection.
-fn that_one(object: &Term) -> Term {
+fn popped_element(object: &Term) -> Term {
     let (words, type_) = match object.type_of() {
         Type::Dictionary(_, value) => ("that entry", *value),
         other => ("that element", other.element()),

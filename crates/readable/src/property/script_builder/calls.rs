@@ -1,6 +1,6 @@
 //! Calls of a property: plain ones, ones that are expected to fail, and ones for every element.
 
-use testwright_source::tokens;
+use testwright_source::tokenize;
 use testwright_source::tree::{
     Expression, ExpressionKind, Keyword as Named, Statement, StatementKind,
 };
@@ -292,7 +292,7 @@ fn root_variable(term: &Term) -> Option<String> {
 /// Returns true if a range of the source mentions a name.
 fn is_mentioned(name: &str, text: &str, start: usize, end: usize) -> bool {
     let rest = text.get(start..end).unwrap_or_default();
-    tokens(rest)
+    tokenize(rest)
         .iter()
         .any(|token| rest.get(token.range.clone()) == Some(name))
 }

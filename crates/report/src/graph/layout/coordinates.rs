@@ -15,7 +15,7 @@ fn min_gap(left: VertexKind, right: VertexKind) -> f64 {
     }
 }
 
-/// Returns the minimum distance between the centres of two vertices, the first to the left of the
+/// Returns the minimum distance between the centers of two vertices, the first to the left of the
 /// second.
 pub(super) fn min_distance(layered: &LayeredGraph, left: usize, right: usize) -> f64 {
     let (left, right) = (&layered.vertices[left], &layered.vertices[right]);
@@ -34,7 +34,7 @@ pub(super) fn x_coordinates(layered: &LayeredGraph) -> Vec<f64> {
     x
 }
 
-/// Packs every layer as tightly as possible, centred below the one above.
+/// Packs every layer as tightly as possible, centered below the one above.
 fn pack_layers(layered: &LayeredGraph) -> Vec<f64> {
     let mut x = vec![0.0; layered.vertices.len()];
     for layer in &layered.layers {

@@ -23,11 +23,11 @@ pub(super) struct Vertex {
     pub(super) kind: VertexKind,
     /// Index of its layer.
     pub(super) layer: usize,
-    /// Extent to the left of its centre.
+    /// Extent to the left of its center.
     pub(super) left: f64,
-    /// Extent to the right of its centre.
+    /// Extent to the right of its center.
     pub(super) right: f64,
-    /// Extent above and below its centre.
+    /// Extent above and below its center.
     pub(super) half_height: f64,
 }
 
@@ -38,9 +38,9 @@ pub(super) struct LayeredGraph {
     pub(super) vertices: Vec<Vertex>,
     /// Vertices of each layer, from left to right.
     pub(super) layers: Vec<Vec<usize>>,
-    /// Neighbours of each vertex in the layer above.
+    /// Neighbors of each vertex in the layer above.
     pub(super) above: Vec<Vec<usize>>,
-    /// Neighbours of each vertex in the layer below.
+    /// Neighbors of each vertex in the layer below.
     pub(super) below: Vec<Vec<usize>>,
     /// Vertices of each edge, from its upper state to its lower one, both included.
     pub(super) chains: Vec<Vec<usize>>,

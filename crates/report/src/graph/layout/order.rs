@@ -1,7 +1,7 @@
 //! Orders the vertices within each layer for few crossings.
 //!
-//! Sweeps up and down put each vertex where its neighbours in the previous layer are, by their
-//! median or their mean. Between sweeps, neighbours are swapped as long as this helps. The best
+//! Sweeps up and down put each vertex where its neighbors in the previous layer are, by their
+//! median or their mean. Between sweeps, neighbors are swapped as long as this helps. The best
 //! order found is kept.
 
 use super::layered::LayeredGraph;
@@ -103,7 +103,7 @@ fn pass(layered: &mut LayeredGraph, positions: &mut [usize], is_down: bool, by_m
                 moving.push((preferred, vertex));
             }
         }
-        // Vertices without neighbours stay in place. Equal positions keep their order, so that a
+        // Vertices without neighbors stay in place. Equal positions keep their order, so that a
         // sweep is repeatable.
         moving.sort_by(|one, other| one.0.total_cmp(&other.0));
         for (slot, (_, vertex)) in slots.into_iter().zip(moving) {
@@ -115,7 +115,7 @@ fn pass(layered: &mut LayeredGraph, positions: &mut [usize], is_down: bool, by_m
     }
 }
 
-/// Returns the preferred position of a vertex with these neighbours.
+/// Returns the preferred position of a vertex with these neighbors.
 fn preferred(neighbours: &[usize], positions: &[usize], by_median: bool) -> Option<f64> {
     let mut sorted: Vec<f64> = (neighbours.iter())
         .map(|&other| positions[other] as f64)
@@ -141,7 +141,7 @@ fn preferred(neighbours: &[usize], positions: &[usize], by_median: bool) -> Opti
     }
 }
 
-/// Swaps neighbours as long as this reduces crossings.
+/// Swaps neighbors as long as this reduces crossings.
 fn swap_neighbours(layered: &mut LayeredGraph, positions: &mut [usize]) {
     for _ in 0..6 {
         let mut is_changed = false;
@@ -165,7 +165,7 @@ fn swap_neighbours(layered: &mut LayeredGraph, positions: &mut [usize]) {
     }
 }
 
-/// Returns the number of crossings that a swap of two neighbours saves, on one side of them.
+/// Returns the number of crossings that a swap of two neighbors saves, on one side of them.
 fn gain(left: &[usize], right: &[usize], positions: &[usize]) -> isize {
     let mut gain = 0;
     for &one in left {

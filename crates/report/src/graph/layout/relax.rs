@@ -1,6 +1,6 @@
 //! Computes good horizontal positions, as if edges were springs.
 //!
-//! Layer by layer, each vertex goes to the mean of its neighbours above and below, as far as order
+//! Layer by layer, each vertex goes to the mean of its neighbors above and below, as far as order
 //! and distances allow. All vertices of a layer move together: one that is in the way is pushed
 //! aside if that is better for both. For a single layer this is optimal (isotonic regression by
 //! pooling adjacent violators). Afterwards long edges are straightened wherever there is room.
@@ -11,7 +11,7 @@ use super::layered::{LayeredGraph, VertexKind};
 /// Limit for the work, in visited vertices.
 const MAX_WORK: usize = 4_000_000;
 
-/// Moves every vertex closer to its neighbours.
+/// Moves every vertex closer to its neighbors.
 pub(super) fn relax(layered: &LayeredGraph, x: &mut [f64]) {
     let sweeps = (MAX_WORK / layered.vertices.len().max(1)).clamp(4, 120);
     for sweep in 0..sweeps {

@@ -1,4 +1,4 @@
-//! Final improvement of horizontal positions: moves vertices with room closer to their neighbours.
+//! Final improvement of horizontal positions: moves vertices with room closer to their neighbors.
 //!
 //! Straight parts of an edge or chains of states move as a whole, and so stay straight. Distances
 //! in a layer stay large enough, and no order changes.
@@ -9,7 +9,7 @@ use super::relax::{free_interval, straight_chains};
 /// Limit for the work, in visited vertices.
 const MAX_WORK: usize = 1_000_000;
 
-/// Moves every block to the middle of its neighbours, as far as there is room.
+/// Moves every block to the middle of its neighbors, as far as there is room.
 pub(super) fn align_blocks(layered: &LayeredGraph, x: &mut [f64]) {
     let positions = layered.positions();
     let blocks = blocks(layered, x);
@@ -53,7 +53,7 @@ fn blocks(layered: &LayeredGraph, x: &[f64]) -> Vec<Vec<usize>> {
     blocks
 }
 
-/// Returns the preferred position of a block: in the middle of its neighbours.
+/// Returns the preferred position of a block: in the middle of its neighbors.
 fn preferred_position(layered: &LayeredGraph, block: &[usize], x: &[f64]) -> Option<f64> {
     let (first, last) = (block.first()?, block.last()?);
     let mut positions: Vec<f64> = (layered.above[*first].iter().chain(&layered.below[*last]))

@@ -7,7 +7,7 @@ use super::Branch;
 /// Groups actions that differ only in their numbers, which may be values or slots of a pool. Each
 /// group becomes a branch, in the order of its first action. The difference is shown in the
 /// notation of harnesses: `<[1..20]>`, `<[2,4,8]>`.
-pub fn summarise(actions: &[String]) -> Vec<Branch> {
+pub fn summarize(actions: &[String]) -> Vec<Branch> {
     let mut groups: Vec<(&String, Vec<NumberedText<'_>>)> = Vec::new();
     let mut indices = BTreeMap::new();
     for action in actions {
@@ -107,7 +107,7 @@ mod tests {
 
     fn check(actions: &[&str], expected: &[(&str, usize, &str)]) {
         let actions: Vec<String> = actions.iter().map(|action| action.to_string()).collect();
-        let branches = summarise(&actions);
+        let branches = summarize(&actions);
         let found: Vec<(&str, usize, &str)> = (branches.iter())
             .map(|branch| {
                 (
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn many_values_are_cut() {
         let actions: Vec<String> = (0..20).map(|value| format!("ü{}", value * value)).collect();
-        assert_eq!(summarise(&actions)[0].pattern, "ü<[0,1,4,9,16,…,361]>");
+        assert_eq!(summarize(&actions)[0].pattern, "ü<[0,1,4,9,16,…,361]>");
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl StateMark {
         }
     }
 
-    /// Returns the symbol in the badge, as a path around its centre. Marks without a badge are
+    /// Returns the symbol in the badge, as a path around its center. Marks without a badge are
     /// shown in other ways.
     pub(super) fn badge(self) -> Option<&'static str> {
         match self {
@@ -84,7 +84,7 @@ impl StateMark {
     }
 }
 
-/// Returns the CSS class for the colour of a state, by its most important mark.
+/// Returns the CSS class for the color of a state, by its most important mark.
 pub(super) fn colour(marks: StateMarks) -> &'static str {
     let by_weight = [
         StateMark::Unsafe,

@@ -4,6 +4,7 @@
 use testwright_campaign::store::{FailureStatus, StoredFailure};
 use testwright_core::{Error, Failure, Test};
 
+use super::super::failures::known_bugs;
 use super::super::store_writer::signature;
 use super::Campaign;
 use crate::events::{self, KnownFailureState};
@@ -67,11 +68,14 @@ impl Campaign<'_, '_> {
         });
         let (file, title) = self.writer.pytest_target(number);
         let pytest = reducer.render_unit_test(&test, &failure, title, &file);
+        let identity = reducer.identify(&test, &failure);
+        let known_bugs = known_bugs(&self.findings);
         let finding = self.writer.report_known(
             self.console,
             (number, known, status),
             (test, failure),
             pytest,
+            (identity, &known_bugs),
         );
         self.add_failure(finding);
     }

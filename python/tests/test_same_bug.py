@@ -1,0 +1,251 @@
+"""One bug is one failure, in whatever ways it is seen, and two bugs stay two."""
+
+import json
+
+import pytest
+
+CORRECT = {
+    "add": "self.counts[x] = self.counts.get(x, 0) + 1",
+    "merge": "self.counts = {x: self.counts.get(x, 0) + other.counts.get(x, 0)"
+    " for x in {**self.counts, **other.counts}}",
+    "count": "return self.counts.get(x, 0)",
+    "total": "return sum(self.counts.values())",
+    "least": "return min(self.counts.values(), default=0)",
+}
+
+BAG = """
+import os, time
+
+class {name}:
+    def __init__(self):
+        self.counts = {{}}
+    def add(self, x):
+        {add}
+    def merge(self, other):
+        {merge}
+    def count(self, x):
+        {count}
+    def total(self):
+        {total}
+    def most(self):
+        return max(self.counts.values(), default=0)
+    def least(self):
+        {least}
+    def items(self):
+        return sorted(self.counts.items())
+    def text(self):
+        return str(self.items())
+"""
+
+# A reference with other attributes: only observations can be compared.
+LIST = """
+class Right:
+    def __init__(self):
+        self.all = []
+    def add(self, x):
+        self.all.append(x)
+    def merge(self, other):
+        self.all = self.all + other.all
+    def count(self, x):
+        return self.all.count(x)
+    def total(self):
+        return len(self.all)
+    def most(self):
+        return max([n for _, n in self.items()], default=0)
+    def least(self):
+        return min([n for _, n in self.items()], default=0)
+    def items(self):
+        return sorted((x, self.all.count(x)) for x in set(self.all))
+    def text(self):
+        return str(self.items())
+"""
+
+REFERENCES = {"same": BAG.format(name="Right", **CORRECT), "list": LIST}
+
+HARNESS = """\
+@import bag
+pool: <b> 2 REF
+pool: <x> 2 CONST
+<x> := <["p", "q"]>
+<b> := bag.Bag()
+~<b>.add(<x>)
+~<b>.merge(<b>)
+<b>.count(<x>)
+<b>.total()
+<b>.most()
+<b>.least()
+<b>.items()
+<b>.text()
+reference: bag\\.Bag ==> bag.Right
+compare: count
+compare: total
+compare: most
+compare: least
+compare: items
+compare: text
+"""
+
+MERGE_SELF = """if other is self:
+            for x in list(self.counts)[:1]:
+                self.counts[x] *= 2
+            return
+        for x, n in other.counts.items():
+            self.counts[x] = self.counts.get(x, 0) + n"""
+
+
+def write(testwright, bugs, reference="same", harness=HARNESS):
+    bag = BAG.format(name="Bag", **{**CORRECT, **bugs})
+    testwright.write("bag.py", bag + REFERENCES[reference])
+    testwright.write("bag.tstl", harness)
+
+
+def run(testwright, *options, tests=300):
+    options = ("--seed", 1, "--tests", tests, "--keep-going", "--json", *options)
+    return json.loads(testwright("run", "bag.tstl", *options, status=1).stdout)["failures"]
+
+
+def triage(testwright, *options):
+    arguments = ("testwright-out/bag", "--harness", "bag.tstl", *options)
+    return testwright("triage", *arguments, status=1).stdout
+
+
+@pytest.mark.parametrize("jobs", [0, 1])
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_one_bug_seen_by_six_observers_is_one_failure(testwright, reference, jobs):
+    write(testwright, {"merge": MERGE_SELF}, reference)
+    (bug,) = run(testwright, "--jobs", jobs)
+    assert bug.get("culprit") == "b0.merge(b0)"
+    # Nothing is deleted: each way has its test.
+    assert len(bug["also_seen_as"]) >= 3
+    for way in [bug, *bug["also_seen_as"]]:
+        assert (testwright.folder / way["file"]).exists()
+    # All tests show it, as they were found and reduced.
+    (group,) = json.loads(triage(testwright, "--json"))["groups"]
+    assert group["culprit"] == "b0.merge(b0)"
+    assert group["count"] == 2 * (1 + len(bug["also_seen_as"]))
+
+
+def test_the_texts_name_the_culprit_and_have_no_holes(testwright):
+    write(testwright, {"merge": MERGE_SELF})
+    options = ("--seed", 1, "--tests", 300, "--keep-going", "--jobs", 1)
+    out = testwright("run", "bag.tstl", *options, status=1).stdout
+    assert "it goes wrong in step 6, `b0.merge(b0)`, which is seen by `b0.count(x0)`" in out
+    assert "The same bug as failure 1, seen in another way: it goes wrong in `b0.merge(b0)`" in out
+    assert ": 1 failure found\n  failure 1 came up in " in out
+    assert "goes wrong in `b0.merge(b0)`, also seen as: failure 2, 3" in out
+    out = triage(testwright)
+    assert "tests: goes wrong in b0.merge(b0)\n" in out
+    assert "gave ," not in out and "gave \n" not in out
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_two_bugs_in_one_function_stay_two(testwright, reference):
+    merge = MERGE_SELF + "\n            if n > 2:\n                self.counts[x] -= 1"
+    write(testwright, {"merge": merge}, reference)
+    bugs = run(testwright, "--jobs", 1)
+    assert sorted(bug["culprit"] for bug in bugs) == ["b0.merge(b0)", "b0.merge(b1)"]
+    assert len(json.loads(triage(testwright, "--json"))["groups"]) == 2
+
+
+def test_two_bugs_on_two_ways_through_one_function_stay_two(testwright):
+    add = """n = self.counts.get(x, 0)
+        if n == 3:
+            n = 5
+        elif x == "q" and n == 1:
+            n = 0
+        self.counts[x] = n + 1"""
+    write(testwright, {"add": add})
+    start = 'x0 = "{0}"\nb0 = bag.Bag()\n'
+    for observer in ["items", "total"]:
+        first = start.format("q") + "b0.add(x0)\n" * 2
+        second = start.format("p") + "b0.add(x0)\n" * 4
+        for number, test in [(1, first), (2, second)]:
+            text = f"{test}b0.{observer}()\n"
+            testwright.write(f"testwright-out/bag/{observer}-{number}.test", text)
+    groups = json.loads(triage(testwright, "--json"))["groups"]
+    folder = "testwright-out/bag"
+    assert sorted(group["tests"] for group in groups) == [
+        [f"{folder}/items-1.test", f"{folder}/total-1.test"],
+        [f"{folder}/items-2.test", f"{folder}/total-2.test"],
+    ]
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_wrong_observers_do_not_blame_the_step_before_them(testwright, reference):
+    # Both are seen right after the same step, which is innocent.
+    bugs = {
+        "count": 'return self.counts.get(x, 0) + (x == "q" and x in self.counts)',
+        "total": 'return sum(self.counts.values()) + ("q" in self.counts)',
+    }
+    write(testwright, bugs, reference)
+    found = run(testwright, "--jobs", 1)
+    assert sorted(bug["test"][-1] for bug in found) == ["b0.count(x0)", "b0.total()"]
+    assert [bug.get("culprit") for bug in found] == [None, None]
+
+
+def test_bugs_in_two_functions_stay_two(testwright):
+    bugs = {"merge": MERGE_SELF, "count": "return min(self.counts.get(x, 0), 3)"}
+    write(testwright, bugs)
+    found = run(testwright, "--jobs", 1)
+    assert [bug.get("culprit") for bug in found].count("b0.merge(b0)") == 1
+    (other,) = (bug for bug in found if bug.get("culprit") is None)
+    assert other["test"][-1] == "b0.count(x0)"
+
+
+@pytest.mark.parametrize("end", ["os.abort()", "time.sleep(9)"])
+def test_a_bug_that_also_ends_the_process_is_one_failure(testwright, end):
+    # Only the bug leads to this state within few steps.
+    least = f"""if self.counts.get("p") == 2 and self.counts.get("q") == 1 and self.merged:
+            {end}
+        return min(self.counts.values(), default=0)"""
+    merge = "self.merged = self.merged or other is self\n        " + MERGE_SELF
+    write(testwright, {"merge": merge, "least": least})
+    bag = (testwright.folder / "bag.py").read_text()
+    first = bag.replace("self.counts = {}", "self.counts, self.merged = {}, False", 1)
+    testwright.write("bag.py", first)
+    (bug,) = run(testwright, "--jobs", 1, "--step-timeout", "1s", tests=60)
+    assert bug.get("culprit") == "b0.merge(b0)"
+    kinds = {way["kind"] for way in bug["also_seen_as"]} | {bug["kind"]}
+    assert kinds & {"crash", "hang"}
+
+
+def test_without_a_reference_post_conditions_are_observers(testwright):
+    harness = HARNESS.split("reference:")[0].replace(" REF", "")
+    for name in ["most", "least"]:
+        harness = harness.replace(f"<b>.{name}()\n", "")
+    harness = harness.replace("<b>.total()", "<b>.total() => <b>.total() == <b>.adds")
+    harness = harness.replace("<b>.items()", "<b>.items() => len(<b>.items()) == <b>.kinds")
+    add = "self.adds += 1; self.kinds += x not in self.counts; " + CORRECT["add"]
+    merge = """self.adds += other.adds
+        self.kinds = len({*self.counts, *other.counts})
+        if other is self:
+            self.counts.popitem() if self.counts else None
+            return
+        for x, n in other.counts.items():
+            self.counts[x] = self.counts.get(x, 0) + n"""
+    write(testwright, {"add": add, "merge": merge}, harness=harness)
+    bag = (testwright.folder / "bag.py").read_text()
+    attributes = "self.counts, self.adds, self.kinds = {}, 0, 0"
+    testwright.write("bag.py", bag.replace("self.counts = {}", attributes, 1))
+    (bug,) = run(testwright, "--jobs", 1)
+    assert bug.get("culprit") == "b0.merge(b0)"
+    assert len(bug["also_seen_as"]) == 1
+
+
+def test_a_known_bug_is_still_one_in_the_next_campaign(testwright):
+    write(testwright, {"merge": MERGE_SELF})
+    (bug,) = run(testwright, "--jobs", 1)
+    options = ("--tests", 1, "--keep-going", "--json", "--jobs", 1)
+    again = testwright("run", "bag.tstl", *options, status=1).stdout
+    (known,) = json.loads(again)["failures"]
+    assert known["culprit"] == "b0.merge(b0)"
+    assert len(known["also_seen_as"]) >= len(bug["also_seen_as"])
+
+
+def test_the_key_of_a_key_error_makes_no_second_bug(testwright):
+    testwright.write("shop.py", "def find(x):\n    return {}[x]\n")
+    harness = "@import shop\npool: <x> 1\n<x> := <['a','b','c']>\nshop.find(<x>)\n"
+    testwright.write("shop.tstl", harness)
+    options = ("--seed", 1, "--tests", 50, "--keep-going", "--json")
+    (bug,) = json.loads(testwright("run", "shop.tstl", *options, status=1).stdout)["failures"]
+    assert bug["times"] == 50
