@@ -185,6 +185,14 @@ def test_a_harmless_action_passes(hostile, action):
     assert report["steps"] == 18
 
 
+def test_daemons_end_with_the_written_file_that_starts_them(hostile):
+    hostile.harness("start_daemon_and_fail")
+    report = hostile.run("--jobs", "1", "--tests", "1", status=1)
+    (failure,) = report["failures"]
+    assert failure["message"] == "ValueError: a daemon is left"
+    assert (hostile.testwright.folder / "testwright-out/hostile/test_failure_1.py").is_file()
+
+
 def test_a_campaign_with_all_actions_completes(hostile):
     hostile.harness(*FATAL, *HARMLESS)
     seconds = often(40, 6)

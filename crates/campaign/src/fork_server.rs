@@ -17,7 +17,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -31,9 +30,11 @@ use crate::worker_end::clean_stack;
 use crate::{Connection, StepLog};
 
 mod descendants;
+mod marks;
 mod spawner;
 
 pub use descendants::LeftoverProcesses;
+pub use marks::ProcessMark;
 pub use spawner::{WorkerContext, WorkerSpawner, connect};
 
 /// Capacity of a worker's log in steps: some seconds of the fastest systems, hours of slow ones.
@@ -86,8 +87,8 @@ pub struct ForkServer {
     connection: UnixStream,
     /// The file that the process writes its stack to when it crashes.
     crash_output: File,
-    /// The value of [`MARK_VARIABLE`] in the environment of all processes it starts.
-    mark: String,
+    /// The mark of all processes that it starts.
+    mark: ProcessMark,
 }
 
 impl ForkServer {
@@ -131,9 +132,8 @@ impl ForkServer {
     fn start_process(command: &mut Command, setup: &impl Serialize) -> io::Result<ForkServer> {
         let (connection, server_end) = UnixStream::pair()?;
         let crash_output = tempfile::tempfile()?;
-        let mark = new_mark();
         command.stdin(OwnedFd::from(server_end)).process_group(0);
-        command.env(MARK_VARIABLE, &mark);
+        let mark = ProcessMark::put_on(command);
         let child = command.spawn();
         // The command would keep the other end of the connection open, and the end of the process
         // would go unnoticed.
@@ -227,7 +227,7 @@ impl ForkServer {
         let status = status.or_else(|| self.child.wait().ok());
         if !is_well {
             // It could not clean up.
-            kill_strays(&self.mark);
+            self.mark.kill_all();
         }
         status.map_or("is gone".to_owned(), describe_status)
     }
@@ -236,42 +236,6 @@ impl ForkServer {
 impl Drop for ForkServer {
     fn drop(&mut self) {
         self.stop();
-    }
-}
-
-/// The environment variable that marks all processes of a fork server, so that they can be found
-/// even if their parent is gone.
-const MARK_VARIABLE: &str = "TESTWRIGHT_FORK_SERVER";
-
-/// Returns a mark that no other fork server on this machine has: process id and counter.
-fn new_mark() -> String {
-    static STARTED: AtomicU64 = AtomicU64::new(0);
-    let number = STARTED.fetch_add(1, Ordering::Relaxed);
-    format!("{}-{number}", std::process::id())
-}
-
-/// Kills all processes with this mark: those that a killed fork server has left behind.
-pub fn kill_strays(mark: &str) {
-    let variable = format!("{MARK_VARIABLE}={mark}");
-    let this = std::process::id();
-    // Processes started in the meantime are found in the next round.
-    for _ in 0..10 {
-        let mut found = false;
-        let numbers = descendants::all_pids().filter(|number| *number != this as i32);
-        for number in numbers {
-            let environment = std::fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
-            let mut variables = environment.split(|byte| *byte == 0);
-            if variables.any(|other| other == variable.as_bytes())
-                && let Some(stray) = Pid::from_raw(number)
-            {
-                found = true;
-                let _it_may_be_gone = kill_process(stray, Signal::KILL);
-            }
-        }
-        if !found {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -47,7 +47,7 @@ pub use checked_connection::CheckedConnection;
 pub use folders::remove_folder;
 #[cfg(unix)]
 pub use fork_server::{
-    ForkServer, LeftoverProcesses, SpawnError, WorkerContext, WorkerSpawner, connect, kill_strays,
+    ForkServer, LeftoverProcesses, ProcessMark, SpawnError, WorkerContext, WorkerSpawner, connect,
 };
 #[cfg(unix)]
 pub use limits::{ResourceLimits, available_memory};

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use testwright_campaign::ProcessMark;
 
 use crate::target::Target;
 
@@ -64,13 +64,7 @@ pub(crate) fn run_python(
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .process_group(0);
-    let mut child = command.spawn().ok()?;
-    let end = wait_for(&mut child, Some(timeout));
-    // The program may have left processes behind.
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        let _it_may_be_gone = kill_process_group(group, Signal::KILL);
-    }
-    end
+    wait(command, Some(timeout))
 }
 
 /// Returns the command, without input or output; `None` if the system has no interpreter to start.
@@ -86,9 +80,13 @@ fn command(system: &(impl Target + ?Sized), arguments: &[&OsStr]) -> Option<Comm
     Some(command)
 }
 
-/// Runs a command, and kills it after the timeout or on Ctrl-C.
+/// Runs a command, kills it after the timeout or on Ctrl-C, and then ends all processes that it has
+/// left behind.
 fn wait(mut command: Command, timeout: Option<Duration>) -> Option<ProcessEnd> {
-    wait_for(&mut command.spawn().ok()?, timeout)
+    let mark = ProcessMark::put_on(&mut command);
+    let end = wait_for(&mut command.spawn().ok()?, timeout);
+    mark.kill_all();
+    end
 }
 
 /// Waits for a process, and kills it after the timeout or on Ctrl-C.

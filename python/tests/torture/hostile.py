@@ -136,6 +136,11 @@ def start_daemon_and_kill_parent():
     os.kill(parent(), signal.SIGKILL)
 
 
+def start_daemon_and_fail():
+    start_daemon()
+    raise ValueError("a daemon is left")
+
+
 def stop_parent():
     os.kill(parent(), signal.SIGSTOP)
 
