@@ -286,7 +286,7 @@ impl ClockMapping {
                 self.replace_in_text(&text)
                     .map(|text| Value::Bytes(text.into_bytes()))
             }
-            Value::Made {
+            Value::Constructed {
                 ref callee,
                 ref arguments,
                 ref keywords,
@@ -297,7 +297,7 @@ impl ClockMapping {
                 let arguments = (arguments.iter().zip(parts))
                     .map(|(_, part)| graph.add(ValueNode::plain(Value::Integer(part))))
                     .collect();
-                Some(Value::Made {
+                Some(Value::Constructed {
                     callee: callee.clone(),
                     arguments,
                     keywords: keywords.clone(),
@@ -352,12 +352,12 @@ impl ClockMapping {
 
 /// Returns true if a value is a `datetime`, not a `date`.
 fn is_datetime(value: &Value) -> bool {
-    matches!(value, Value::Made { callee, .. } if callee.path == "datetime")
+    matches!(value, Value::Constructed { callee, .. } if callee.path == "datetime")
 }
 
 /// Returns the point in time of a `datetime` or `date`.
 fn time_point(graph: &ValueGraph, value: &Value) -> Option<TimePoint> {
-    let Value::Made {
+    let Value::Constructed {
         callee, arguments, ..
     } = value
     else {

@@ -103,7 +103,7 @@ impl ValueFormatter<'_> {
             Value::Float(number) => float_text(number.0),
             Value::Complex(real, imaginary) => complex_text(real.0, imaginary.0),
             Value::Text(content) => quote_text(content),
-            Value::BrokenText(points) => format!("a text of {} characters", points.len()),
+            Value::SurrogateText(points) => format!("a text of {} characters", points.len()),
             Value::Bytes(content) => quote_bytes(content),
             Value::ByteArray(content) => format!("bytearray({})", quote_bytes(content)),
             Value::List(items) => format!("[{}]", self.join_items(items)),
@@ -127,17 +127,17 @@ impl ValueFormatter<'_> {
                 format!("{{{}}}", join_shown(shown, entries.len()))
             }
             Value::Reference(reference) => reference.to_string(),
-            Value::Member { class, names } if names.is_empty() => {
+            Value::EnumMember { class, names } if names.is_empty() => {
                 format!("{}(0)", class.name())
             }
-            Value::Member { class, names } => {
+            Value::EnumMember { class, names } => {
                 let names: Vec<String> = names
                     .iter()
                     .map(|name| format!("{}.{name}", class.name()))
                     .collect();
                 names.join(" | ")
             }
-            Value::Made {
+            Value::Constructed {
                 callee,
                 arguments,
                 keywords,
@@ -350,7 +350,7 @@ fn variable_name(variable: &ProgramVariable) -> String {
     match variable {
         ProgramVariable::Global { module, name } => format!("{module}.{name}"),
         ProgramVariable::ClassAttribute { class, name } => format!("{class}.{name}"),
-        ProgramVariable::Cell { name } => format!("enclosed {name}"),
+        ProgramVariable::ClosureVariable { name } => format!("enclosed {name}"),
         ProgramVariable::Default { parameter } => format!("the default of {parameter}"),
     }
 }

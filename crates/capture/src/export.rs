@@ -158,7 +158,7 @@ fn export_value(graph: &ValueGraph, node_id: NodeId, depth: usize) -> Json {
             exported.insert("attributes".to_owned(), named(&exception.attributes));
             ("arguments", all(&exception.arguments))
         }
-        Value::Made { arguments, .. } => ("arguments", all(arguments)),
+        Value::Constructed { arguments, .. } => ("arguments", all(arguments)),
         _ => return Json::Object(exported),
     };
     exported.insert(name.to_owned(), part);
@@ -175,7 +175,7 @@ fn type_name(value: &Value) -> String {
         Value::Integer(_) | Value::LargeInteger(_) => "int",
         Value::Float(_) => "float",
         Value::Complex(..) => "complex",
-        Value::Text(_) | Value::BrokenText(_) => "str",
+        Value::Text(_) | Value::SurrogateText(_) => "str",
         Value::Bytes(_) => "bytes",
         Value::ByteArray(_) => "bytearray",
         Value::List(_) => "list",
@@ -189,10 +189,10 @@ fn type_name(value: &Value) -> String {
         Value::Iterator { kind, .. } => kind,
         // The text contains the name of the definition.
         Value::Reference(_) => "definition",
-        Value::Made { callee, .. } => return callee.to_string(),
+        Value::Constructed { callee, .. } => return callee.to_string(),
         Value::Object(object) => return object.class.to_string(),
         Value::Exception(exception) => return exception.class.to_string(),
-        Value::Member { class, .. }
+        Value::EnumMember { class, .. }
         | Value::Stream { class, .. }
         | Value::Unknown { class, .. }
         | Value::Omitted { class, .. } => return class.to_string(),

@@ -259,7 +259,7 @@ pub enum ProgramVariable {
         name: String,
     },
     /// A variable of an enclosing function that the unit uses.
-    Cell {
+    ClosureVariable {
         /// The variable.
         name: String,
     },

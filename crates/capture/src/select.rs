@@ -178,7 +178,7 @@ fn reached_goals(call: &Call, is_choice: &dyn Fn(&str) -> bool) -> BTreeSet<Sele
             CallEffect::Rebound { variable, .. } => match variable {
                 ProgramVariable::Global { name, .. }
                 | ProgramVariable::ClassAttribute { name, .. }
-                | ProgramVariable::Cell { name }
+                | ProgramVariable::ClosureVariable { name }
                 | ProgramVariable::Default { parameter: name } => format!("binds {name}"),
             },
         }));
@@ -273,16 +273,16 @@ fn type_name(graph: &ValueGraph, node: NodeId) -> String {
         Value::Boolean(_) => "bool".to_owned(),
         Value::Integer(_) | Value::LargeInteger(_) => "int".to_owned(),
         Value::Float(_) => "float".to_owned(),
-        Value::Text(_) | Value::BrokenText(_) => "str".to_owned(),
+        Value::Text(_) | Value::SurrogateText(_) => "str".to_owned(),
         Value::Bytes(_) | Value::ByteArray(_) => "bytes".to_owned(),
         Value::List(_) => "list".to_owned(),
         Value::Tuple(_) => "tuple".to_owned(),
         Value::Set(_) | Value::FrozenSet(_) => "set".to_owned(),
         Value::Dictionary(_) => "dict".to_owned(),
         Value::Object(object) => object.class.to_string(),
-        Value::Made { callee, .. } => callee.to_string(),
+        Value::Constructed { callee, .. } => callee.to_string(),
         Value::Exception(exception) => exception.class.to_string(),
-        Value::Member { class, names } => format!("{class} {names:?}"),
+        Value::EnumMember { class, names } => format!("{class} {names:?}"),
         Value::Reference(reference) => reference.to_string(),
         Value::Omitted { class, .. } | Value::Unknown { class, .. } => class.to_string(),
         Value::Generator { .. } => "generator".to_owned(),

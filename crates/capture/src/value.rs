@@ -6,7 +6,7 @@
 //! runs no code.
 //!
 //! There are few kinds of values, because most are represented by the call that makes them: a date,
-//! a deque or a compiled pattern is a [`Value::Made`], a call of an importable function with its
+//! a deque or a compiled pattern is a [`Value::Constructed`], a call of an importable function with its
 //! arguments. User objects are represented by their class and attributes ([`Value::Object`]). A
 //! value that cannot be represented is [`Value::Unknown`], with its type and the reason. A value
 //! that is too large is [`Value::Omitted`].
@@ -142,7 +142,7 @@ pub enum Value<R = NodeId> {
     /// A `str`.
     Text(String),
     /// A `str` with lone surrogates, by code points.
-    BrokenText(Vec<u32>),
+    SurrogateText(Vec<u32>),
     /// A `bytes`.
     Bytes(#[serde(with = "hexadecimal")] Vec<u8>),
     /// A `bytearray`.
@@ -161,7 +161,7 @@ pub enum Value<R = NodeId> {
     Reference(ImportPath),
     /// A member of an enumeration (several for a combination of flags), by the names of the
     /// members.
-    Member {
+    EnumMember {
         /// The enumeration.
         class: ImportPath,
         /// The names: one, or those that `|` combines; none for the empty flag.
@@ -170,7 +170,7 @@ pub enum Value<R = NodeId> {
     /// A value represented by the call that makes it: `datetime.date(2026, 1, 31)`,
     /// `collections.deque([1], 5)`, `re.compile("a+", 2)`. Repeating the call gives an equal value
     /// and runs no user code.
-    Made {
+    Constructed {
         /// The function or class that is called.
         callee: ImportPath,
         /// The positional arguments.
@@ -359,7 +359,7 @@ impl<R> Value<R> {
             Value::Float(value) => Value::Float(value),
             Value::Complex(real, imaginary) => Value::Complex(real, imaginary),
             Value::Text(value) => Value::Text(value),
-            Value::BrokenText(value) => Value::BrokenText(value),
+            Value::SurrogateText(value) => Value::SurrogateText(value),
             Value::Bytes(value) => Value::Bytes(value),
             Value::ByteArray(value) => Value::ByteArray(value),
             Value::List(items) => Value::List(try_map_all(items, &mut to)?),
@@ -371,12 +371,12 @@ impl<R> Value<R> {
                 Value::Dictionary(entries.into_iter().map(both).collect::<Result<_, E>>()?)
             }
             Value::Reference(reference) => Value::Reference(reference),
-            Value::Member { class, names } => Value::Member { class, names },
-            Value::Made {
+            Value::EnumMember { class, names } => Value::EnumMember { class, names },
+            Value::Constructed {
                 callee,
                 arguments,
                 keywords,
-            } => Value::Made {
+            } => Value::Constructed {
                 callee,
                 arguments: try_map_all(arguments, &mut to)?,
                 keywords: map_named(keywords, &mut to)?,
@@ -443,7 +443,7 @@ impl<R> Value<R> {
                 .iter()
                 .flat_map(|(key, value)| [key, value])
                 .collect(),
-            Value::Made {
+            Value::Constructed {
                 arguments,
                 keywords,
                 ..
@@ -526,13 +526,12 @@ mod tests {
 
     #[test]
     fn names_in_debug_output_are_part_of_test_ids_and_stay() {
-        let value: Value<()> = Value::Made {
+        let value: Value<()> = Value::Constructed {
             callee: ImportPath::new("m", "p"),
             arguments: Vec::new(),
             keywords: Vec::new(),
         };
-        let text =
-            r#"Made { callee: Reference { module: "m", path: "p" }, arguments: [], keywords: [] }"#;
+        let text = r#"Constructed { callee: Reference { module: "m", path: "p" }, arguments: [], keywords: [] }"#;
         assert_eq!(format!("{value:?}"), text);
         let number: Value<()> = Value::Float(ExactFloat(1.5));
         assert_eq!(format!("{number:?}"), "Float(Float(1.5))");

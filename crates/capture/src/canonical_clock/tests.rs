@@ -58,7 +58,7 @@ fn replies_and_their_differences_are_replaced() {
 fn dates_are_replaced_everywhere() {
     let mut made = CallBuilder::new("invoice");
     let parts = [2026, 11, 17, 2, 8, 33, 920_373].map(|part| made.number(part));
-    let now = made.plain(Value::Made {
+    let now = made.plain(Value::Constructed {
         callee: ImportPath::new("datetime", "datetime"),
         arguments: parts.to_vec(),
         keywords: Vec::new(),
@@ -74,7 +74,7 @@ fn dates_are_replaced_everywhere() {
     };
     let expected = "7/2001-02-03 at 2001-02-03T04:05:06.789000+00:00";
     assert_eq!(*call.values.value(result), Value::Text(expected.to_owned()));
-    let Value::Made { arguments, .. } = call.values.value(now) else {
+    let Value::Constructed { arguments, .. } = call.values.value(now) else {
         panic!("a point in time");
     };
     let year = call.values.value(arguments[0]);
@@ -86,7 +86,7 @@ fn times_whole_seconds_away_from_a_reply_are_replaced() {
     let mut made = CallBuilder::new("due");
     let mut date = |parts: [i64; 7]| {
         let arguments = parts.map(|part| made.number(part)).to_vec();
-        made.plain(Value::Made {
+        made.plain(Value::Constructed {
             callee: ImportPath::new("datetime", "datetime"),
             arguments,
             keywords: Vec::new(),

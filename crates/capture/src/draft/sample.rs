@@ -71,7 +71,7 @@ impl SampleKind {
             Value::Boolean(_) => SampleKind::Boolean,
             Value::Integer(_) | Value::LargeInteger(_) => SampleKind::Integer,
             Value::Float(_) => SampleKind::Float,
-            Value::Text(_) | Value::BrokenText(_) => SampleKind::Text,
+            Value::Text(_) | Value::SurrogateText(_) => SampleKind::Text,
             Value::Bytes(_) => SampleKind::Bytes,
             Value::Tuple(_) => SampleKind::Tuple,
             Value::List(_) => SampleKind::List,

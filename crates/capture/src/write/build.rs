@@ -317,7 +317,7 @@ impl<'a> ValueBuilder<'a> {
         // Constants exist already and have names of their own.
         let is_constant = matches!(
             graph.value(node),
-            Value::Member { .. } | Value::Reference(_)
+            Value::EnumMember { .. } | Value::Reference(_)
         );
         let is_moved = matches!(graph.value(node), Value::Stream { position, .. } if *position > 0);
         let require_name = self.needs_variable.contains(&object)
@@ -462,7 +462,7 @@ impl<'a> ValueBuilder<'a> {
                 Some(code) => code,
                 None => literal::text_literal(text),
             },
-            Value::BrokenText(points) => PythonCode::Text(literal::broken_text(points)),
+            Value::SurrogateText(points) => PythonCode::Text(literal::surrogate_text(points)),
             Value::Bytes(bytes) => literal::bytes_literal(bytes),
             Value::ByteArray(bytes) => {
                 PythonCode::call("bytearray", vec![literal::bytes_literal(bytes)])
@@ -481,8 +481,8 @@ impl<'a> ValueBuilder<'a> {
                 Ok(code) => code,
                 Err(missing) => self.program_function(reference).ok_or(missing)?,
             },
-            Value::Member { class, names } => self.member_code(class, names)?,
-            Value::Made {
+            Value::EnumMember { class, names } => self.member_code(class, names)?,
+            Value::Constructed {
                 callee,
                 arguments,
                 keywords,
@@ -596,12 +596,12 @@ pub(super) fn type_name(value: &Value) -> String {
         Value::Dictionary(_) => "mapping",
         Value::Set(_) | Value::FrozenSet(_) => "members",
         Value::Tuple(_) => "parts",
-        Value::Text(_) | Value::BrokenText(_) => "text",
+        Value::Text(_) | Value::SurrogateText(_) => "text",
         Value::Bytes(_) | Value::ByteArray(_) => "data",
         Value::Integer(_) | Value::LargeInteger(_) | Value::Float(_) => "number",
         Value::Stream { .. } => "stream",
         Value::Object(object) => return snake_case(object.class.name()),
-        Value::Made { callee, .. } => return snake_case(callee.name()),
+        Value::Constructed { callee, .. } => return snake_case(callee.name()),
         Value::Exception(_) => "error",
         _ => "value",
     };

@@ -41,7 +41,7 @@ pub(super) fn name_asserted_objects(builder: &mut ValueBuilder<'_>, unit: &CodeU
     if let CallOutcome::Returned(result) = call.outcome {
         let is_constant = matches!(
             call.values.value(result),
-            Value::Member { .. } | Value::Reference(_)
+            Value::EnumMember { .. } | Value::Reference(_)
         );
         let object = call.values.object(result).filter(|_| !is_constant);
         asserted.extend(object.filter(|object| before.contains_key(object)));
@@ -315,7 +315,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
             self.check_type_and_length(&ActualValue::Result, result, "what it returns varies");
             return;
         }
-        let is_constant = matches!(value, Value::Member { .. } | Value::Reference(_));
+        let is_constant = matches!(value, Value::EnumMember { .. } | Value::Reference(_));
         let existing = call
             .values
             .object(result)
@@ -366,7 +366,7 @@ impl<'b, 'a> Verifier<'b, 'a> {
                     )
                 }
                 ProgramVariable::ClassAttribute { class, name } => format!("{}.{name}", class.path),
-                ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => {
+                ProgramVariable::ClosureVariable { .. } | ProgramVariable::Default { .. } => {
                     return None;
                 }
             },

@@ -99,7 +99,7 @@ fn collect_words(graph: &ValueGraph, node: NodeId, words: &mut Vec<String>, dept
             let attributes = object.attributes.iter().map(|(_, value)| *value);
             all(&mut object.content.into_iter().chain(attributes));
         }
-        Value::Made { arguments, .. } => all(&mut arguments.iter().copied()),
+        Value::Constructed { arguments, .. } => all(&mut arguments.iter().copied()),
         Value::Exception(exception) => all(&mut exception.arguments.iter().copied()),
         // Nearly every value contains these, so they distinguish nothing.
         Value::None | Value::Boolean(_) => {}

@@ -83,7 +83,7 @@ fn push_escaped(literal: &mut String, point: u32) {
 }
 
 /// Quotes a text with lone surrogates.
-pub(crate) fn broken_text(points: &[u32]) -> String {
+pub(crate) fn surrogate_text(points: &[u32]) -> String {
     let mut literal = String::from("\"");
     for point in points {
         match char::from_u32(*point) {
@@ -218,7 +218,7 @@ mod tests {
             quoted("é\u{200b}\u{1f600}\0"),
             "\"é\\u200b\\U0001f600\\x00\""
         );
-        assert_eq!(broken_text(&[97, 0xd800]), "\"a\\ud800\"");
+        assert_eq!(surrogate_text(&[97, 0xd800]), "\"a\\ud800\"");
         assert_eq!(bytes_literal(b"\xff\n'").one_line(), "b\"\\xff\\n'\"");
         assert_eq!(escape_for_fstring("{a}\"\n"), "{{a}}\\\"\\n");
     }

@@ -212,7 +212,7 @@ fn variable_name(variable: &ProgramVariable) -> Option<String> {
         ProgramVariable::Global { name, .. } | ProgramVariable::ClassAttribute { name, .. } => {
             Some(name.clone())
         }
-        ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => None,
+        ProgramVariable::ClosureVariable { .. } | ProgramVariable::Default { .. } => None,
     }
 }
 
@@ -335,7 +335,7 @@ pub(super) fn value_word(graph: &ValueGraph, node: NodeId) -> Option<String> {
         Value::Tuple(items) if items.is_empty() => Some("empty_tuple".to_owned()),
         Value::Dictionary(items) if items.is_empty() => Some("empty_dict".to_owned()),
         Value::Set(items) if items.is_empty() => Some("empty_set".to_owned()),
-        Value::Member { names, .. } if names.len() == 1 => {
+        Value::EnumMember { names, .. } if names.len() == 1 => {
             names.first().map(|name| snake_case(name))
         }
         Value::Reference(reference) => Some(snake_case(reference.name())),
@@ -413,19 +413,19 @@ pub(super) fn type_word(value: &Value) -> Option<String> {
         Value::Integer(_) | Value::LargeInteger(_) => "number",
         Value::Float(number) if number.0 < 0.0 => "negative_float",
         Value::Float(_) => "float",
-        Value::Text(_) | Value::BrokenText(_) => "text",
+        Value::Text(_) | Value::SurrogateText(_) => "text",
         Value::Bytes(_) => "bytes",
         Value::List(_) => "list",
         Value::Tuple(_) => "tuple",
         Value::Dictionary(_) => "dict",
         Value::Set(_) | Value::FrozenSet(_) => "set",
         Value::Object(object) => return Some(snake_case(object.class.name())),
-        Value::Made { callee, .. } if callee.name().ends_with("Path") => "path",
-        Value::Made { callee, .. } if callee.module == "re" => match callee.path.as_str() {
+        Value::Constructed { callee, .. } if callee.name().ends_with("Path") => "path",
+        Value::Constructed { callee, .. } if callee.module == "re" => match callee.path.as_str() {
             "compile" => "pattern",
             _ => "match",
         },
-        Value::Made { callee: class, .. }
+        Value::Constructed { callee: class, .. }
         | Value::Unknown { class, .. }
         | Value::Omitted { class, .. } => return Some(snake_case(class.name())),
         Value::Function(_) | Value::Method { .. } => "function",

@@ -175,6 +175,6 @@ pub(super) fn owner_and_name(
         ProgramVariable::ClassAttribute { class, name } => {
             Some((builder.reference_code(class)?, name.clone()))
         }
-        ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => None,
+        ProgramVariable::ClosureVariable { .. } | ProgramVariable::Default { .. } => None,
     })
 }

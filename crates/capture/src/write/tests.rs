@@ -215,7 +215,7 @@ fn a_variable_that_was_absent() {
 fn a_file_with_earlier_content() {
     let mut made = CallBuilder::new("append_line");
     let path = made.text("/data/in/log.txt");
-    let path = made.plain(Value::Made {
+    let path = made.plain(Value::Constructed {
         callee: ImportPath::new("pathlib", "PosixPath"),
         arguments: vec![path],
         keywords: vec![],

@@ -142,7 +142,7 @@ impl<'a> ValueBuilder<'a> {
     /// Writes a key for square brackets: `1:3` for a slice.
     pub(super) fn subscript_code(&mut self, node: NodeId) -> Option<PythonCode> {
         let graph = &self.call.values;
-        let Value::Made {
+        let Value::Constructed {
             callee, arguments, ..
         } = graph.value(node)
         else {
@@ -189,6 +189,6 @@ fn is_zero_offset(graph: &ValueGraph, arguments: &[NodeId]) -> bool {
     let [only] = arguments else {
         return false;
     };
-    matches!(graph.value(*only), Value::Made { callee, arguments, .. }
+    matches!(graph.value(*only), Value::Constructed { callee, arguments, .. }
         if callee.path == "timedelta" && arguments.iter().all(|node| is_number(graph, *node, 0)))
 }

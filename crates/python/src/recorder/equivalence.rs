@@ -95,8 +95,8 @@ fn value_summary(graph: &ValueGraph, node: NodeId) -> String {
         Value::Bytes(bytes) => format!("bytes {}", size_class(bytes.len())),
         Value::Object(object) => format!("object {}", object.class),
         Value::Exception(exception) => format!("exception {}", exception.class),
-        Value::Made { callee, .. } => format!("made {callee}"),
-        Value::Member { class, names } => format!("member {class} {names:?}"),
+        Value::Constructed { callee, .. } => format!("made {callee}"),
+        Value::EnumMember { class, names } => format!("member {class} {names:?}"),
         Value::Reference(reference) => format!("reference {reference}"),
         Value::Unknown { class, .. } | Value::Omitted { class, .. } => format!("other {class}"),
         value => {

@@ -115,7 +115,9 @@ impl<'a> ValueGraphBuilder<'a> {
                 let path = format!("{}.{name}", class.path);
                 Value::Reference(ImportPath::new(&class.module, path))
             }
-            ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => Value::None,
+            ProgramVariable::ClosureVariable { .. } | ProgramVariable::Default { .. } => {
+                Value::None
+            }
         })
     }
 
@@ -391,7 +393,7 @@ fn read_string(text: &Bound<'_, PyString>) -> Value {
                     .map(|node| ffi::PyUnicode_ReadChar(text.as_ptr(), node))
                     .collect()
             };
-            Value::BrokenText(points)
+            Value::SurrogateText(points)
         }
     }
 }

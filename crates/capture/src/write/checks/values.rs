@@ -141,7 +141,7 @@ impl Verifier<'_, '_> {
                 (ImportPath::new("builtins", "frozenset"), Some(items.len()))
             }
             Value::Dictionary(items) => (ImportPath::new("builtins", "dict"), Some(items.len())),
-            Value::Text(_) | Value::BrokenText(_) => (ImportPath::new("builtins", "str"), None),
+            Value::Text(_) | Value::SurrogateText(_) => (ImportPath::new("builtins", "str"), None),
             Value::Bytes(_) => (ImportPath::new("builtins", "bytes"), None),
             Value::Integer(_) | Value::LargeInteger(_) => {
                 (ImportPath::new("builtins", "int"), None)
@@ -165,7 +165,7 @@ impl Verifier<'_, '_> {
             Value::Object(InstanceValue { class, .. })
             | Value::Exception(Exception { class, .. })
             | Value::Unknown { class, .. }
-            | Value::Made { callee: class, .. } => (class.clone(), None),
+            | Value::Constructed { callee: class, .. } => (class.clone(), None),
             _ => return,
         };
         self.check_type(actual, &class);
@@ -205,7 +205,7 @@ impl Verifier<'_, '_> {
         if let [only] = nodes
             && matches!(
                 graph.value(*only),
-                Value::Reference(_) | Value::Member { .. }
+                Value::Reference(_) | Value::EnumMember { .. }
             )
         {
             return ComparisonKind::Is;
@@ -234,7 +234,7 @@ impl Verifier<'_, '_> {
                 | Value::Iterator { .. }
                 | Value::Stream { .. }
                 | Value::Method { .. } => !is_named,
-                Value::Made { callee, .. } => {
+                Value::Constructed { callee, .. } => {
                     has_identity_equality(callee)
                         || callee.module == HELPERS
                         || callee.module == "contextvars"

@@ -4,7 +4,7 @@ use super::*;
 use crate::recording::Receiver;
 
 fn made_by(made: &mut CallBuilder, module: &str, path: &str, arguments: Vec<NodeId>) -> NodeId {
-    made.plain(Value::Made {
+    made.plain(Value::Constructed {
         callee: ImportPath::new(module, path),
         arguments,
         keywords: vec![],

@@ -119,7 +119,7 @@ impl ValueGraphBuilder<'_> {
         // SAFETY: as above.
         if is_enumeration && let Some(names) = unsafe { member_names(&class, layout, &attributes) }
         {
-            return Value::Member {
+            return Value::EnumMember {
                 class: reference,
                 names,
             };

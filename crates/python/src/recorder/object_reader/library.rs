@@ -139,7 +139,7 @@ impl ValueGraphBuilder<'_> {
                 let keywords = object.getattr("__dict__").ok()?;
                 let keywords = self.keywords(keywords.cast::<PyDict>().ok()?, depth)?;
                 let callee = ImportPath::new("types", "SimpleNamespace");
-                Some(Value::Made {
+                Some(Value::Constructed {
                     callee,
                     arguments: Vec::new(),
                     keywords,
@@ -175,7 +175,7 @@ impl ValueGraphBuilder<'_> {
                 let name = self.node(&object.getattr("name").ok()?, depth);
                 let value = object.call_method0("get").ok();
                 let value = value.map(|value| ("default".to_owned(), self.node(&value, depth)));
-                Some(Value::Made {
+                Some(Value::Constructed {
                     callee: ImportPath::new("contextvars", "ContextVar"),
                     arguments: vec![name],
                     keywords: value.into_iter().collect(),
@@ -270,7 +270,7 @@ impl ValueGraphBuilder<'_> {
             keywords.push(("fold".to_owned(), self.node(&fold, depth)));
         }
         let callee = ImportPath::new("datetime", path);
-        Some(Value::Made {
+        Some(Value::Constructed {
             callee,
             arguments,
             keywords,
@@ -324,7 +324,7 @@ impl ValueGraphBuilder<'_> {
         let keywords = self.keywords(keywords.cast::<PyDict>().ok()?, depth)?;
         let function = arguments.first().copied()?;
         let callee = ImportPath::new("functools", "partial");
-        let partial = Value::Made {
+        let partial = Value::Constructed {
             callee,
             arguments,
             keywords,
@@ -379,7 +379,7 @@ impl ValueGraphBuilder<'_> {
         if are_named {
             keywords.push(("row_factory".to_owned(), self.node(&rows, depth)));
         }
-        Some(Value::Made {
+        Some(Value::Constructed {
             callee: ImportPath::new("testwright_helpers", "database"),
             arguments: vec![script],
             keywords,
@@ -464,7 +464,7 @@ fn generator(object: &Bound<'_, PyAny>, path: &str) -> Option<Value> {
 
 /// Returns a value that is recreated by a call.
 fn made_value(callee: ImportPath, arguments: Vec<NodeId>) -> Value {
-    Value::Made {
+    Value::Constructed {
         callee,
         arguments,
         keywords: Vec::new(),

@@ -142,7 +142,7 @@ impl ImportBaseline {
         let module = match variable {
             ProgramVariable::Global { module, .. } => module,
             ProgramVariable::ClassAttribute { class, .. } => &class.module,
-            ProgramVariable::Cell { .. } | ProgramVariable::Default { .. } => {
+            ProgramVariable::ClosureVariable { .. } | ProgramVariable::Default { .. } => {
                 return false;
             }
         };
