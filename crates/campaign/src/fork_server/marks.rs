@@ -15,8 +15,8 @@ const MARK_VARIABLE: &str = "TESTWRIGHT_MARK";
 /// A text in the environment of a process and of all that it starts, so that they can be found even
 /// if they have left its process group and their parent is gone.
 ///
-/// A process that has a mark itself gives marks that begin with its own. Whoever ends the outer one
-/// ends the inner ones, too.
+/// A process that has a mark itself gives marks that begin with its own. Killing the processes with
+/// the outer mark kills those with inner marks, too.
 #[derive(Debug)]
 pub struct ProcessMark(String);
 
