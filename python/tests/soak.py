@@ -11,6 +11,12 @@ def often(full, few):
     return full if SOAK else few
 
 
+def some(items, few, name):
+    """Returns all items, or a sample of them that depends on nothing but the name, in their order."""
+    kept = range(len(items)) if SOAK else random.Random(name).sample(range(len(items)), few)
+    return [items[number] for number in sorted(kept)]
+
+
 def sample(items):
     """Which tests run: of those marked with `soak(keep=n)`, only so many of the cases of each function.
 

@@ -32,6 +32,7 @@ def search(testwright, harness, seed, checks):
     return found, {name: text.replace(option, "") for name, text in files.items()}
 
 
+@pytest.mark.soak(keep=8)
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("harness", HARNESSES)
 def test_examples(testwright, harness, seed):
@@ -40,6 +41,7 @@ def test_examples(testwright, harness, seed):
     assert search(testwright, name, seed, "changed") == search(testwright, name, seed, "all")
 
 
+@pytest.mark.soak(keep=3)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("bug", BUGS)
 def test_seeded_bugs(testwright, bug, seed):

@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
+import soak
 
 ROOT = Path(__file__).resolve().parents[2]
 FOUR = "jugs0.litres['large'] == 4"
@@ -549,7 +550,7 @@ def test_states_are_told_apart(testwright, name):
     testwright.write("package/deep.py", "n = 0\n")
     testwright.write("package/sub.py", "from . import deep\ndef inc():\n    deep.n += 1\n")
     testwright.write("state.tstl", harness)
-    for options in ALL_THE_SAME:
+    for options in soak.some(ALL_THE_SAME, 3, name):
         report = explored(testwright, "state.tstl", *options, status=1)
         found = report["failures"][0]
         if options[:1] != ["--small-scope"]:

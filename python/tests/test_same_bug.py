@@ -109,6 +109,7 @@ def triage(testwright, *options):
     return testwright("triage", *arguments, status=1).stdout
 
 
+@pytest.mark.soak(keep=2)
 @pytest.mark.parametrize("jobs", [0, 1])
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_one_bug_seen_by_six_observers_is_one_failure(testwright, reference, jobs):
