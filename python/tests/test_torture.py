@@ -213,17 +213,19 @@ def test_memory_that_is_overwritten_is_noticed_and_not_believed(
     testwright.write(
         "wild.tstl", f"@import scribbler\nscribbler.quiet(<[1..100]>)\n{action}\n"
     )
-    options = ("--seed", 1, "--tests", 8, "--jobs", 1, "--json", "--no-store")
-    # Some words have small values, so that the same value again overwrites nothing.
+    plan = ("--seed", 1, "--strategy", "random", "--tests", 8, "--length", 300)
+    options = (*plan, "--jobs", 1, "--json", "--no-store")
     line = testwright.line("run", "wild.tstl", *options)
     done = subprocess.run(line, cwd=testwright.folder, stdout=subprocess.PIPE, text=True)
     report = json.loads(done.stdout)
-    assert report["tests"] <= 8 and report["steps"] <= 8 * 100
+    assert report["tests"] <= 8 and report["steps"] <= 8 * 300
     if report["failures"]:
         assert report["failures"][0]["kind"] == "crash"
         assert done.returncode == 1
     else:
-        assert (report["tests"], report["steps"], pattern in (0, 2)) == (8, 800, True)
+        # The same small number again overwrites nothing, and the worker writes its activity often.
+        assert pattern in (0, 2) or word == 4
+        assert (report["tests"], report["steps"]) == (8, 2400)
 
 
 def test_daemons_end_with_the_written_file_that_starts_them(hostile):

@@ -242,10 +242,6 @@ impl StepLog {
     /// Ends the process, since code under test has overwritten the header. Before that, writes the
     /// header again, so that the supervisor can read the current test.
     #[cold]
-    #[expect(
-        clippy::exit,
-        reason = "a worker whose memory is damaged can do nothing else"
-    )]
     fn end_overwritten(&self) -> ! {
         self.repair();
         std::process::exit(OVERWRITTEN_LOG);
