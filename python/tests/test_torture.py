@@ -185,6 +185,49 @@ def test_a_harmless_action_passes(hostile, action):
     assert report["steps"] == 18
 
 
+SCRIBBLER = """\
+import ctypes
+
+
+def scribble(everywhere, word, pattern):
+    for line in open("/proc/self/maps"):
+        if "testwright-log" in line and (everywhere or " rw-s " in line):
+            start = int(line.split("-")[0], 16)
+            ctypes.c_uint64.from_address(start + 8 * word).value = pattern
+
+
+def quiet(n):
+    pass
+"""
+
+
+@pytest.mark.soak(keep=8)
+@pytest.mark.parametrize("everywhere", [True, False])
+@pytest.mark.parametrize("pattern", [0, 2, 0xAAAAAAAAAAAAAAAA, 2**64 - 1])
+@pytest.mark.parametrize("word", range(7))
+def test_memory_that_is_overwritten_is_noticed_and_not_believed(
+    testwright, word, pattern, everywhere
+):
+    testwright.write("scribbler.py", SCRIBBLER)
+    action = f"scribbler.scribble({everywhere}, {word}, {pattern})"
+    testwright.write(
+        "wild.tstl", f"@import scribbler\nscribbler.quiet(<[1..100]>)\n{action}\n"
+    )
+    plan = ("--seed", 1, "--strategy", "random", "--tests", 8, "--length", 300)
+    options = (*plan, "--jobs", 1, "--json", "--no-store")
+    line = testwright.line("run", "wild.tstl", *options)
+    done = subprocess.run(line, cwd=testwright.folder, stdout=subprocess.PIPE, text=True)
+    report = json.loads(done.stdout)
+    assert report["tests"] <= 8 and report["steps"] <= 8 * 300
+    if report["failures"]:
+        assert report["failures"][0]["kind"] == "crash"
+        assert done.returncode == 1
+    else:
+        # The same small number again overwrites nothing, and the worker writes its activity often.
+        assert pattern in (0, 2) or word == 4
+        assert (report["tests"], report["steps"]) == (8, 2400)
+
+
 def test_daemons_end_with_the_written_file_that_starts_them(hostile):
     hostile.harness("start_daemon_and_fail")
     report = hostile.run("--jobs", "1", "--tests", "1", status=1)

@@ -27,6 +27,11 @@ impl<'a, S: ?Sized> LoggedSystem<'a, S> {
         self.system
     }
 
+    /// Returns the log.
+    pub(crate) fn log(&self) -> &StepLog {
+        self.log
+    }
+
     /// Returns the wrapped system for calls that are not logged.
     pub fn system_mut(&mut self) -> &mut S {
         self.system

@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use testwright_core::{Error, describe_os_error};
 
 use crate::remote_system::{Connection, Launcher, Worker};
+use crate::step_log::OVERWRITTEN_LOG;
 use crate::{ForkServer, StepLog, WorkerEnd, stopwatch};
 
 /// The maximum number of bytes read from a crash output file.
@@ -90,10 +91,21 @@ impl WorkerProcess {
             let _it_may_be_gone = kill_process(self.pid, Signal::ABORT);
         }
         match server.reap(EXIT_GRACE_MS) {
+            Ok(status) if status.code() == Some(OVERWRITTEN_LOG) && self.log.is_overwritten() => {
+                WorkerEnd::of_overwritten_log()
+            }
             Ok(status) if status.code() == Some(LOST_CONNECTION) => WorkerEnd {
                 description:
                     "the process was cut off: the code under test closed or changed its open files"
                         .to_owned(),
+                is_delayed: true,
+                ..WorkerEnd::default()
+            },
+            Ok(status) if self.log.is_damaged() => WorkerEnd {
+                description: format!(
+                    "the process {}, after the code under test overwrote the log of its steps",
+                    describe_status(status)
+                ),
                 is_delayed: true,
                 ..WorkerEnd::default()
             },

@@ -14,11 +14,13 @@ pub struct ProgressCounters(SharedWords);
 const HEARTBEAT: u64 = 0;
 /// Index of the first counter.
 const FIRST_COUNT: u64 = 1;
+/// Index of the checksum of the counters: code under test may overwrite them.
+const CHECKSUM: u64 = 4;
 
 impl ProgressCounters {
     /// Creates counters that count nothing yet. Forks of this process share them.
     pub fn new() -> io::Result<ProgressCounters> {
-        let (words, _file) = SharedWords::in_memory(4)?;
+        let (words, _file) = SharedWords::in_memory(8)?;
         Ok(ProgressCounters(words))
     }
 
@@ -27,6 +29,8 @@ impl ProgressCounters {
         for (index, number) in (FIRST_COUNT..).zip(numbers) {
             self.0.ring(index).store(number as u64, Ordering::Relaxed);
         }
+        let checksum = checksum(numbers.map(|number| number as u64));
+        self.0.ring(CHECKSUM).store(checksum, Ordering::Relaxed);
         self.0.ring(HEARTBEAT).fetch_add(1, Ordering::Release);
     }
 
@@ -45,11 +49,22 @@ impl ProgressCounters {
         Some(self.0.ring(HEARTBEAT).load(Ordering::Acquire)).filter(|heartbeat| *heartbeat > 0)
     }
 
-    /// Returns the counters as last set, or `None` if nothing is counted.
+    /// Returns the counters as last set, or `None` if nothing is counted or if they were overwritten.
     pub fn counts(&self) -> Option<[u64; 3]> {
         self.heartbeat()?;
-        Some([0, 1, 2].map(|index| self.0.ring(FIRST_COUNT + index).load(Ordering::Relaxed)))
+        let read = |index| self.0.ring(index).load(Ordering::Relaxed);
+        let numbers = [0, 1, 2].map(|index| read(FIRST_COUNT + index));
+        Some(numbers).filter(|numbers| read(CHECKSUM) == checksum(*numbers))
     }
+}
+
+/// Returns a number that other counters hardly have, too.
+fn checksum(numbers: [u64; 3]) -> u64 {
+    numbers.iter().fold(1, |sum, number| {
+        (sum ^ number)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(23)
+    })
 }
 
 #[cfg(test)]

@@ -569,7 +569,11 @@ mod tests {
                     pushes: 0,
                     process: process.try_clone().unwrap(),
                 };
-                drop(serve(&mut system, &mut process));
+                let Ok((log, _memory)) = crate::StepLog::in_memory(8) else {
+                    return;
+                };
+                let mut logged = crate::LoggedSystem::new(&mut system, &log);
+                drop(serve(&mut logged, &mut process));
             });
             let handle = Some(handle);
             Ok(Thread { stream, handle })

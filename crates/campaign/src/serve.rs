@@ -4,12 +4,14 @@ use std::io::{self, Read, Write};
 
 use testwright_core::{ActionId, System};
 
+use crate::LoggedSystem;
 use crate::sent::SentName;
 use crate::wire::{SystemReply, SystemRequest, receive, send};
 
-/// Answers a supervisor's requests until it closes the connection.
+/// Answers a supervisor's requests until it closes the connection. Code under test that overwrites
+/// the log ends the process before the answer.
 pub fn serve<S: System + ?Sized>(
-    system: &mut S,
+    system: &mut LoggedSystem<'_, S>,
     connection: &mut (impl Read + Write),
 ) -> io::Result<()> {
     loop {
@@ -18,7 +20,9 @@ pub fn serve<S: System + ?Sized>(
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error),
         };
-        send(connection, &perform_request(system, &request))?;
+        let reply = perform_request(system, &request);
+        system.log().verify();
+        send(connection, &reply)?;
     }
 }
 

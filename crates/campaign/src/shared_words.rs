@@ -1,5 +1,5 @@
-//! A file mapped as words that several processes read and write: a header of a few words, then a
-//! ring buffer.
+//! A file mapped as words that several processes read and write: a word by which its creator
+//! controls the process that opens it, then a header of a few words, then a ring buffer.
 #![allow(
     unsafe_code,
     reason = "mapped memory is reached through a pointer; nothing but this file does so"
@@ -9,17 +9,33 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::AtomicU64;
 
-use memmap2::MmapRaw;
+use memmap2::{MmapOptions, MmapRaw};
 
 /// The number of words before the ring.
 pub(crate) const HEADER_WORDS: usize = 8;
+
+/// The part that a process has in shared words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It has created the file, and may write to the control word.
+    Creator,
+    /// It has opened the file, and may only read the control word.
+    Opener,
+}
+
+/// The bytes of the control word and the padding after it: a whole page, on machines with large
+/// pages, too. So it can be mapped in another way than the rest.
+pub(crate) const CONTROL_BYTES: usize = 64 << 10;
 
 /// The words of a mapped file.
 ///
 /// The methods take no index that could be out of bounds, so logging a step needs no check.
 #[derive(Debug)]
 pub(crate) struct SharedWords {
-    /// The mapping of the whole file.
+    /// The mapping of the control word. Only the creator can write to it: in a process that opens
+    /// the file, a wild write of code under test ends the process.
+    control: MmapRaw,
+    /// The mapping of the rest of the file.
     map: MmapRaw,
     /// The length of the ring minus one. The length is a power of two: dividing by any other number
     /// would take longer than the rest of logging a step.
@@ -30,7 +46,7 @@ impl SharedWords {
     /// Returns the file size in bytes for a ring of at least this many words.
     pub(crate) fn file_size(ring: usize) -> u64 {
         let ring = ring.max(1).next_power_of_two();
-        ((HEADER_WORDS + ring) * size_of::<AtomicU64>()) as u64
+        (CONTROL_BYTES + (HEADER_WORDS + ring) * size_of::<AtomicU64>()) as u64
     }
 
     /// Creates words in anonymous memory that cannot be made shorter. A process that reads beyond
@@ -51,19 +67,41 @@ impl SharedWords {
             let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
             fcntl_add_seals(&file, seals)?;
         }
-        let words = SharedWords::map_file(&file)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let words = SharedWords::map_file(&file, Role::Creator)?;
+        let words = words.ok_or(io::ErrorKind::UnexpectedEof)?;
         Ok((words, file))
     }
 
     /// Maps a file. Returns `None` if it is too short for a ring.
-    pub(crate) fn map_file(file: &File) -> io::Result<Option<SharedWords>> {
-        let map = MmapRaw::map_raw(file)?;
-        let words = map.len() / size_of::<AtomicU64>();
-        let ring = words.saturating_sub(HEADER_WORDS).checked_ilog2();
-        Ok(ring.map(|log| SharedWords {
-            map,
+    pub(crate) fn map_file(file: &File, role: Role) -> io::Result<Option<SharedWords>> {
+        let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+        let words = length.saturating_sub(CONTROL_BYTES) / size_of::<AtomicU64>();
+        let Some(log) = words.saturating_sub(HEADER_WORDS).checked_ilog2() else {
+            return Ok(None);
+        };
+        let mut control = MmapOptions::new();
+        control.len(CONTROL_BYTES);
+        let control = match role {
+            Role::Creator => control.map_raw(file)?,
+            Role::Opener => control.map_raw_read_only(file)?,
+        };
+        let mut rest = MmapOptions::new();
+        rest.offset(CONTROL_BYTES as u64)
+            .len(length - CONTROL_BYTES);
+        Ok(Some(SharedWords {
+            control,
+            map: rest.map_raw(file)?,
             mask: (1 << log) - 1,
         }))
+    }
+
+    /// Returns the control word. Only the creator may write to it.
+    #[inline]
+    pub(crate) fn control(&self) -> &AtomicU64 {
+        // SAFETY: the mapping has `CONTROL_BYTES` bytes and begins at a page. The rest is as below.
+        // Loads of an `AtomicU64` do not write, so a mapping that can only be read is enough for
+        // them.
+        unsafe { &*self.control.as_ptr().cast::<AtomicU64>() }
     }
 
     /// Returns the number of words in the ring.

@@ -7,18 +7,25 @@
 //! The log is a ring buffer. It holds the steps of the current test and, as far as there is room,
 //! of all tests before it since the worker was started. Where a reset does not undo everything, a
 //! test may fail only because of those.
+//!
+//! Code under test can write anywhere in the worker's memory, so neither side believes what it
+//! reads there. The request to stop is in memory that the worker cannot write to. The worker keeps
+//! every number of the header in memory of its own, too, and compares before each step and each
+//! test: if a number was overwritten, it ends the process. The supervisor
+//! believes only numbers that can be true: none gets smaller, and a step takes some time.
 
 use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use testwright_core::{ActionId, Step, Test};
 
-use crate::shared_words::SharedWords;
+use crate::shared_words::{Role, SharedWords};
 
 /// Name and version, so that another file is not mistaken for a log.
-const MAGIC: u64 = u64::from_le_bytes(*b"twlog\0\0\x02");
+const MAGIC: u64 = u64::from_le_bytes(*b"twlog\0\0\x03");
 
 // Indices of the header words. `STEPS` counts steps and resets, `RESETS` only resets.
 const MAGIC_INDEX: usize = 0;
@@ -29,13 +36,21 @@ const TESTS: usize = 3;
 /// share one word because it is written three times per step.
 const ACTIVITY_WORD: usize = 4;
 const RESETS: usize = 5;
-const STOP: usize = 6;
+/// Not zero once the worker has seen that the header was overwritten.
+const OVERWRITTEN: usize = 6;
 
 /// The difference between two turns: one more change of activity.
 const ACTIVITY_INCREMENT: u64 = 8;
 
 /// The entry for a restart. No action has this number.
 const RESTART: u64 = u64::MAX;
+
+/// The exit status of a worker whose log was overwritten by the code under test.
+pub(crate) const OVERWRITTEN_LOG: i32 = 79;
+
+/// The number of steps that a worker may take at once, as far as its supervisor can tell: clocks of
+/// several processors differ a little.
+const STEPS_AT_ONCE: u64 = 1 << 16;
 
 /// The current activity of a worker. Its kind decides which time limit applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,11 +83,32 @@ pub struct LoggedTest {
 pub struct StepLog {
     /// The mapped memory.
     words: SharedWords,
-    /// The number of steps and resets written. The writer keeps this and the turn here as well,
-    /// since that is faster than reading back from shared memory.
+    /// The number of steps and resets that the worker has written. It keeps this and the following
+    /// numbers here as well, to notice if code under test overwrites them.
     written: Cell<u64>,
-    /// The last turn without the activity bits.
+    /// The last word of its activity.
     activity_word: Cell<u64>,
+    /// The number of resets that it has written.
+    resets: Cell<u64>,
+    /// The number of entries before the current test.
+    test_began: Cell<u64>,
+    /// The number of finished tests.
+    tests: Cell<u64>,
+    /// The last numbers that the supervisor has read and believed.
+    believed: Cell<BelievedNumbers>,
+}
+
+/// Numbers of a log that can be true.
+#[derive(Clone, Copy, Debug)]
+struct BelievedNumbers {
+    /// The number of steps and resets.
+    entries: u64,
+    /// The number of resets.
+    resets: u64,
+    /// The number of finished tests.
+    tests: u64,
+    /// The time at which they were read.
+    at: Instant,
 }
 
 impl StepLog {
@@ -81,8 +117,8 @@ impl StepLog {
     pub fn create(file: &File, capacity: usize) -> io::Result<StepLog> {
         file.set_len(0)?;
         file.set_len(SharedWords::file_size(capacity))?;
-        let words = SharedWords::map_file(file)?.ok_or(io::ErrorKind::UnexpectedEof)?;
-        Ok(StepLog::empty(words))
+        let words = SharedWords::map_file(file, Role::Creator)?;
+        Ok(StepLog::empty(words.ok_or(io::ErrorKind::UnexpectedEof)?))
     }
 
     /// Marks the words as a log.
@@ -102,7 +138,7 @@ impl StepLog {
     /// Opens a log that another process has created. Only one process may write to it, from its
     /// beginning.
     pub fn open(file: &File) -> io::Result<StepLog> {
-        let words = SharedWords::map_file(file)?;
+        let words = SharedWords::map_file(file, Role::Opener)?;
         words
             .filter(|words| words.header::<MAGIC_INDEX>().load(Ordering::Acquire) == MAGIC)
             .map(StepLog::from_start)
@@ -120,31 +156,47 @@ impl StepLog {
             words,
             written: Cell::new(0),
             activity_word: Cell::new(0),
+            resets: Cell::new(0),
+            test_began: Cell::new(0),
+            tests: Cell::new(0),
+            believed: Cell::new(BelievedNumbers {
+                entries: 0,
+                resets: 0,
+                tests: 0,
+                at: Instant::now(),
+            }),
         }
     }
 
     /// Records a step before it is taken.
     #[inline]
     pub fn record_step(&self, action: ActionId) {
+        if !self.is_counting_right() {
+            self.end_overwritten();
+        }
         self.push(action.0);
         self.set_activity(Activity::Stepping);
     }
 
     /// Records a reset before it happens.
     pub fn record_reset(&self) {
+        self.verify();
+        // The number of steps is that of all entries without the resets, so it may be too small for
+        // a moment, but never too large.
+        let resets = self.resets.get().wrapping_add(1);
+        self.resets.set(resets);
+        let shared = self.words.header::<RESETS>();
+        shared.store(resets, Ordering::Release);
         self.push(RESTART);
-        let resets = self.words.header::<RESETS>();
-        let before = resets.load(Ordering::Relaxed);
-        resets.store(before.wrapping_add(1), Ordering::Release);
         self.set_activity(Activity::Resetting);
     }
 
     /// Records a change of activity. Setting the same activity again counts as progress, too.
     #[inline]
     pub fn set_activity(&self, doing: Activity) {
-        let turn = self.activity_word.get().wrapping_add(ACTIVITY_INCREMENT);
-        self.activity_word.set(turn);
-        let word = turn | doing as u64;
+        let turn = self.activity_word.get() & !(ACTIVITY_INCREMENT - 1);
+        let word = turn.wrapping_add(ACTIVITY_INCREMENT) | doing as u64;
+        self.activity_word.set(word);
         self.words
             .header::<ACTIVITY_WORD>()
             .store(word, Ordering::Release);
@@ -152,12 +204,76 @@ impl StepLog {
 
     /// Records the end of the current test. Later steps belong to the next one.
     pub fn finish_test(&self) {
+        self.verify();
+        self.test_began.set(self.written.get());
         let first = self.words.header::<TEST_BEGAN>();
-        first.store(self.written.get(), Ordering::Release);
+        first.store(self.test_began.get(), Ordering::Release);
+        self.tests.set(self.tests.get().wrapping_add(1));
         let tests = self.words.header::<TESTS>();
-        let before = tests.load(Ordering::Relaxed);
-        tests.store(before.wrapping_add(1), Ordering::Release);
+        tests.store(self.tests.get(), Ordering::Release);
         self.set_activity(Activity::OwnWork);
+    }
+
+    /// Returns true if the words that change with each step are as the worker has written them.
+    #[inline]
+    fn is_counting_right(&self) -> bool {
+        self.words.header::<STEPS>().load(Ordering::Relaxed) == self.written.get()
+            && self.words.header::<ACTIVITY_WORD>().load(Ordering::Relaxed)
+                == self.activity_word.get()
+    }
+
+    /// Ends the process if the header is not as the worker has written it.
+    pub(crate) fn verify(&self) {
+        if !self.is_intact() {
+            self.end_overwritten();
+        }
+    }
+
+    /// Returns true if the header is as the worker has written it.
+    fn is_intact(&self) -> bool {
+        self.is_counting_right()
+            && self.words.header::<MAGIC_INDEX>().load(Ordering::Relaxed) == MAGIC
+            && self.words.header::<RESETS>().load(Ordering::Relaxed) == self.resets.get()
+            && self.words.header::<TEST_BEGAN>().load(Ordering::Relaxed) == self.test_began.get()
+            && self.words.header::<TESTS>().load(Ordering::Relaxed) == self.tests.get()
+            && self.words.header::<OVERWRITTEN>().load(Ordering::Relaxed) == 0
+    }
+
+    /// Ends the process, since code under test has overwritten the header. Before that, writes the
+    /// header again, so that the supervisor can read the current test.
+    #[cold]
+    fn end_overwritten(&self) -> ! {
+        self.repair();
+        std::process::exit(OVERWRITTEN_LOG);
+    }
+
+    /// Writes the header again, with a mark that it was overwritten.
+    fn repair(&self) {
+        let words = &self.words;
+        words
+            .header::<MAGIC_INDEX>()
+            .store(MAGIC, Ordering::Relaxed);
+        words
+            .header::<STEPS>()
+            .store(self.written.get(), Ordering::Relaxed);
+        words
+            .header::<RESETS>()
+            .store(self.resets.get(), Ordering::Relaxed);
+        words
+            .header::<TEST_BEGAN>()
+            .store(self.test_began.get(), Ordering::Relaxed);
+        words
+            .header::<TESTS>()
+            .store(self.tests.get(), Ordering::Relaxed);
+        words
+            .header::<ACTIVITY_WORD>()
+            .store(self.activity_word.get(), Ordering::Relaxed);
+        words.header::<OVERWRITTEN>().store(1, Ordering::Release);
+    }
+
+    /// Returns true if the worker has seen that its header was overwritten.
+    pub fn is_overwritten(&self) -> bool {
+        self.words.header::<OVERWRITTEN>().load(Ordering::Acquire) != 0
     }
 
     /// Returns a number that changes with every change of activity. A worker whose number stays the
@@ -168,25 +284,66 @@ impl StepLog {
 
     /// Asks the worker to stop.
     pub fn request_stop(&self) {
-        self.words.header::<STOP>().store(1, Ordering::Release);
+        self.words.control().store(1, Ordering::Release);
     }
 
     /// Returns true if the supervisor has asked the worker to stop.
     #[inline]
     pub fn is_stop_requested(&self) -> bool {
-        self.words.header::<STOP>().load(Ordering::Relaxed) != 0
+        self.words.control().load(Ordering::Relaxed) != 0
     }
 
     /// Returns the number of finished tests.
     pub fn tests(&self) -> u64 {
-        self.words.header::<TESTS>().load(Ordering::Acquire)
+        self.read_numbers().tests
     }
 
     /// Returns the number of steps taken in all tests, including the one under way.
     pub fn steps(&self) -> u64 {
+        let numbers = self.read_numbers();
+        numbers.entries - numbers.resets
+    }
+
+    /// Returns the numbers of the header, or those read before if these cannot be true.
+    fn read_numbers(&self) -> BelievedNumbers {
+        if let Some(numbers) = self.read_possible_numbers() {
+            self.believed.set(numbers);
+        }
+        self.believed.get()
+    }
+
+    /// Returns the numbers of the header, unless they cannot be true.
+    fn read_possible_numbers(&self) -> Option<BelievedNumbers> {
+        let last = self.believed.get();
+        let tests = self.words.header::<TESTS>().load(Ordering::Acquire);
         let resets = self.words.header::<RESETS>().load(Ordering::Acquire);
-        let all = self.words.header::<STEPS>().load(Ordering::Acquire);
-        all.saturating_sub(resets)
+        let entries = self.words.header::<STEPS>().load(Ordering::Acquire);
+        let at = Instant::now();
+        let elapsed = u64::try_from(at.duration_since(last.at).as_nanos()).unwrap_or(u64::MAX);
+        // Each entry takes more than a nanosecond.
+        let max_entries = last
+            .entries
+            .saturating_add(elapsed)
+            .saturating_add(STEPS_AT_ONCE);
+        let is_possible = (last.entries..=max_entries).contains(&entries)
+            && (last.resets..=entries).contains(&resets)
+            && (last.tests..=entries).contains(&tests)
+            && entries - resets >= last.entries - last.resets;
+        // A worker that has seen the damage has written the numbers again.
+        let is_repaired = self.is_overwritten() && resets <= entries && tests <= entries;
+        (is_possible || is_repaired).then_some(BelievedNumbers {
+            entries,
+            resets,
+            tests,
+            at,
+        })
+    }
+
+    /// Returns true if the numbers of a worker that has ended cannot be true, so that its last steps
+    /// may be missing.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.read_possible_numbers().is_none()
+            || self.words.header::<MAGIC_INDEX>().load(Ordering::Relaxed) != MAGIC
     }
 
     /// Returns the worker's current activity.
@@ -202,10 +359,10 @@ impl StepLog {
 
     /// Returns the action of the last entry, or `None` if that was a reset.
     pub fn last_action(&self) -> Option<ActionId> {
-        let steps = self.words.header::<STEPS>().load(Ordering::Acquire);
+        let entries = self.read_numbers().entries;
         let word = self
             .words
-            .ring(steps.checked_sub(1)?)
+            .ring(entries.checked_sub(1)?)
             .load(Ordering::Relaxed);
         (word != RESTART).then_some(ActionId(word))
     }
@@ -215,7 +372,7 @@ impl StepLog {
         let first = self.words.header::<TEST_BEGAN>().load(Ordering::Acquire);
         let (steps, is_cut) = self.steps_since(first);
         LoggedTest {
-            number: self.words.header::<TESTS>().load(Ordering::Acquire),
+            number: self.tests(),
             test: Test::from_steps(steps),
             is_cut,
         }
@@ -247,7 +404,7 @@ impl StepLog {
     /// Returns the steps from an entry on, and whether some of them are overwritten already. The
     /// reset that every test begins with is left out.
     fn steps_since(&self, first: u64) -> (Vec<Step>, bool) {
-        let end = self.words.header::<STEPS>().load(Ordering::Acquire);
+        let end = self.read_numbers().entries;
         let oldest = end.saturating_sub(self.words.ring_len() as u64);
         // Code under test can write anywhere, including here.
         let first = first.min(end);
@@ -268,7 +425,10 @@ impl StepLog {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU64;
+
     use super::*;
+    use crate::shared_words::CONTROL_BYTES;
 
     fn act(action: u64) -> Step {
         Step::Act(ActionId(action))
@@ -277,8 +437,8 @@ mod tests {
     /// Returns two handles of one log, as worker and supervisor have them.
     fn pair(capacity: usize) -> (StepLog, StepLog) {
         let file = tempfile::tempfile().unwrap();
-        let writer = StepLog::create(&file, capacity).unwrap();
-        (writer, StepLog::open(&file).unwrap())
+        let supervisor = StepLog::create(&file, capacity).unwrap();
+        (StepLog::open(&file).unwrap(), supervisor)
     }
 
     #[test]
@@ -315,7 +475,7 @@ mod tests {
         assert_eq!((supervisor.tests(), supervisor.steps()), (1, 4));
         assert!(!worker.is_stop_requested());
         supervisor.request_stop();
-        assert!(worker.is_stop_requested());
+        assert!(worker.is_stop_requested() && supervisor.is_stop_requested());
         let current = supervisor.current_test();
         assert_eq!(current.test.steps, [act(3), Step::Restart, act(4)]);
         assert_eq!((current.number, current.is_cut), (1, false));
@@ -362,6 +522,44 @@ mod tests {
         assert!(current.is_cut);
     }
 
+    /// Returns each word of the header, with its name.
+    fn header(log: &StepLog) -> [(&'static str, &AtomicU64); 6] {
+        [
+            ("magic", log.words.header::<MAGIC_INDEX>()),
+            ("steps", log.words.header::<STEPS>()),
+            ("test began", log.words.header::<TEST_BEGAN>()),
+            ("tests", log.words.header::<TESTS>()),
+            ("activity", log.words.header::<ACTIVITY_WORD>()),
+            ("resets", log.words.header::<RESETS>()),
+        ]
+    }
+
+    #[test]
+    fn overwritten_words_are_noticed_and_not_believed() {
+        for pattern in [0, 2, 0xAAAA_AAAA_AAAA_AAAA, u64::MAX] {
+            for index in 0..6 {
+                let (worker, supervisor) = pair(100);
+                for test in 0..3 {
+                    worker.record_reset();
+                    worker.record_step(ActionId(test));
+                    worker.finish_test();
+                }
+                worker.record_reset();
+                worker.record_step(ActionId(7));
+                assert_eq!((supervisor.tests(), supervisor.steps()), (3, 4));
+                let (name, word) = header(&worker)[index];
+                let right = word.swap(pattern, Ordering::Relaxed);
+                assert!(!worker.is_intact(), "{name} is {pattern}, was {right}");
+                let (tests, steps) = (supervisor.tests(), supervisor.steps());
+                assert!(tests <= 3 && steps <= 4, "{name}: {tests}, {steps}");
+                worker.repair();
+                assert!(supervisor.is_overwritten());
+                assert_eq!(supervisor.current_test().test.steps, [act(7)]);
+                assert_eq!((supervisor.tests(), supervisor.steps()), (3, 4));
+            }
+        }
+    }
+
     #[test]
     fn invalid_logs_are_refused_and_overwritten_ones_are_survived() {
         use std::io::{Seek, Write};
@@ -371,8 +569,10 @@ mod tests {
         assert!(StepLog::open(&file).is_err());
         StepLog::create(&file, 10).unwrap();
         let bytes = file.metadata().unwrap().len();
-        file.seek(io::SeekFrom::Start(8)).unwrap();
-        file.write_all(&vec![u8::MAX; bytes as usize - 8]).unwrap();
+        let after_magic = CONTROL_BYTES as u64 + 8;
+        file.seek(io::SeekFrom::Start(after_magic)).unwrap();
+        file.write_all(&vec![u8::MAX; (bytes - after_magic) as usize])
+            .unwrap();
         let supervisor = StepLog::open(&file).unwrap();
         assert_eq!(supervisor.activity(), Activity::OwnWork);
         assert!(supervisor.current_test().test.len() <= 16);

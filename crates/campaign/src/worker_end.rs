@@ -25,6 +25,15 @@ pub struct WorkerEnd {
 }
 
 impl WorkerEnd {
+    /// Returns the end of a process that has seen that its [log](crate::StepLog) was overwritten.
+    pub fn of_overwritten_log() -> WorkerEnd {
+        WorkerEnd {
+            description: "the code under test overwrote memory of Testwright".to_owned(),
+            is_delayed: true,
+            ..WorkerEnd::default()
+        }
+    }
+
     /// Returns the failure of a test that ended its process.
     ///
     /// `origin` names the last action. It is the signature if the stack names no function. `limit`

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use testwright_campaign::{
-    Activity, LeftoverProcesses, ProgressCounters, StepLog, Timeouts, describe_end,
+    Activity, LeftoverProcesses, ProgressCounters, StepLog, Timeouts, WorkerEnd, describe_end,
 };
 use testwright_core::{Catalog, Error, Failure, describe_os_error};
 
@@ -370,7 +370,12 @@ pub(crate) fn run_guarded<'v>(
         }
         None if watch.is_stopped => Err(CommandError::Interrupted),
         _ => {
-            let mut ending = describe_end(status, crash_report);
+            let is_overwritten = options.log.is_some_and(|(log, _)| log.is_overwritten());
+            let mut ending = if is_overwritten {
+                WorkerEnd::of_overwritten_log()
+            } else {
+                describe_end(status, crash_report)
+            };
             ending.is_hang = watch.last_signal.is_some();
             let last = options.last_step(&words);
             let failure = ending.failure(&last, options.timeout.unwrap_or_default());

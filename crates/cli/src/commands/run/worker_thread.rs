@@ -230,8 +230,8 @@ pub(super) fn run(
         let stream = context.streams.fetch_add(1, Ordering::Relaxed);
         let task = SearchTask {
             seed: stream_seed(context.seed, stream),
-            tests: tests.map(|share| share - stats.tests()),
-            steps: steps.map(|share| share - stats.steps()),
+            tests: tests.map(|share| share.saturating_sub(stats.tests())),
+            steps: steps.map(|share| share.saturating_sub(stats.steps())),
             report_all: context.keep_tests,
             has_other_workers: context.jobs > 1,
             corpus: context.corpus.to_vec(),
