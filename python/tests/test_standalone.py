@@ -137,3 +137,55 @@ def test_the_file_of_every_kind_of_failure_fails_in_a_fresh_process(testwright, 
     done = subprocess.run(alone, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 1, done.stdout
     assert reason in done.stdout, done.stdout
+
+
+# Systems that do something else when pytest runs them, and how the report says so.
+OTHERWISE = {
+    "message": ('raise ValueError("late" if known else "early")', "raises ValueError: late"),
+    "class": ("raise (KeyError if known else ValueError)('no')", "raises KeyError: 'no'"),
+    "line": (
+        "if known: raise ValueError('no')\n        raise ValueError('no')",
+        "raises ValueError at another place: no",
+    ),
+    "assertion": ("assert not known, 'no'\n        raise ValueError('no')", "raises AssertionError"),
+    "nothing": ("if not known: raise ValueError('no')", "passes"),
+}
+
+
+@pytest.mark.parametrize("code, words", OTHERWISE.values(), ids=OTHERWISE)
+@pytest.mark.parametrize("jobs", ["0", "1"])
+def test_a_file_that_fails_otherwise_is_not_called_failing(testwright, code, words, jobs):
+    testwright.write(
+        "system.py",
+        f"import sys\nknown = 'pytest' in sys.modules\n\ndef use(x):\n    if x == 2:\n        {code}\n",
+    )
+    testwright.write("case.tstl", "@import system\npool: <x> 1\n<x> := <[1..3]>\nsystem.use(<x>)\n")
+    done = testwright("run", "case.tstl", "--seed", "1", "--jobs", jobs, status=1)
+    assert f"run by itself, it {words}" in done.stdout + done.stderr
+    assert not (testwright.folder / "testwright-out/case/test_failure_1.py").exists()
+
+
+@pytest.mark.parametrize("style", ["pytest", "unittest", "script"])
+def test_a_file_that_fails_in_another_step_is_not_called_failing(testwright, style):
+    # In a file with two calls the first one fails.
+    testwright.write(
+        "system.py",
+        "import sys\nlimit = 1 if 'trial' in sys.argv[0] else 2\ncalls = []\n\n"
+        "def use():\n    calls.append(1)\n    if len(calls) >= limit:\n        raise ValueError('no')\n",
+    )
+    testwright.write("case.tstl", "@import system\nsystem.use()\n")
+    testwright.write("case.test", "system.use()\nsystem.use()\n")
+    done = testwright("standalone", "case.test", "--harness", "case.tstl", "--style", style, status=2)
+    assert "run by itself, it raises ValueError in another step: no" in done.stderr
+
+
+def test_a_file_whose_process_ends_before_the_last_step_is_not_called_failing(testwright):
+    testwright.write(
+        "system.py",
+        "import os, sys\nlimit = 1 if 'trial' in sys.argv[0] else 2\ncalls = []\n\n"
+        "def use():\n    calls.append(1)\n    if len(calls) >= limit:\n        os.abort()\n",
+    )
+    testwright.write("case.tstl", "@import system\nsystem.use()\n")
+    testwright.write("case.test", "system.use()\nsystem.use()\n")
+    done = testwright("standalone", "case.test", "--harness", "case.tstl", status=2)
+    assert "run by itself, it fails before its last step" in done.stderr

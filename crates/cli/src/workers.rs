@@ -101,8 +101,7 @@ pub(crate) enum WorkerTask {
     /// Write a test as a file for pytest.
     WriteUnitTest {
         test: SentTest,
-        /// The failure of the last step, if it ends the process.
-        fatal: Option<SentFailure>,
+        failure: SentFailure,
         title: String,
         file: PathBuf,
         /// The time limit of a file for steps that may not end.

@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyMemoryError, PyRecursionError};
 use pyo3::prelude::*;
 use pyo3::types::PyTraceback;
+use serde::{Deserialize, Serialize};
 use testwright_core::{Failure, FailureKind};
 
 /// The maximum length of a message: a system may put a whole data structure into one.
@@ -10,6 +11,51 @@ const MAX_MESSAGE: usize = 1_000;
 
 /// The minimum number of digits of a hexadecimal number that is taken for an address.
 const MIN_ADDRESS_DIGITS: usize = 8;
+
+/// The part of an exception that stays the same when the same bug raises it again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExceptionIdentity {
+    /// The class, without the scope in which it is defined.
+    pub class: String,
+    /// The words of the message in alphabetical order; `None` if it is nothing but a value.
+    pub words: Option<Vec<String>>,
+    /// File name and line where it was raised; `None` for exceptions that may come up anywhere.
+    pub location: Option<String>,
+}
+
+impl ExceptionIdentity {
+    /// Returns the identity of an exception with this qualified class name and message.
+    ///
+    /// Numbers, addresses, folders and names of temporary files differ by chance, and so does the
+    /// order of the elements of a set.
+    pub fn new(type_name: &str, message: &str, location: Option<String>) -> ExceptionIdentity {
+        let message = truncate(&escape_unprintable(message));
+        let is_value = type_name == "KeyError" || message.ends_with('…');
+        ExceptionIdentity {
+            class: type_name.rsplit('.').next().unwrap_or_default().to_owned(),
+            words: (!is_value).then(|| words_of(&message)),
+            location,
+        }
+    }
+}
+
+/// Returns the words of a message that do not differ by chance, in alphabetical order.
+fn words_of(message: &str) -> Vec<String> {
+    let is_end_of_path =
+        |letter: char| letter.is_whitespace() || "'\"`,:;()[]{}<>=".contains(letter);
+    let paths = message.split(is_end_of_path);
+    let names = paths.map(|path| path.rsplit('/').next().unwrap_or_default());
+    let words = names
+        .flat_map(|name| name.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));
+    let is_word = |word: &&str| {
+        !word.is_empty()
+            && !word.starts_with("tmp")
+            && !word.contains(|letter: char| letter.is_ascii_digit())
+    };
+    let mut words: Vec<String> = words.filter(is_word).map(str::to_owned).collect();
+    words.sort_unstable();
+    words
+}
 
 /// An exception as text, for display and comparison.
 pub(crate) struct RaisedException {
@@ -61,6 +107,11 @@ impl RaisedException {
 }
 
 impl RaisedException {
+    /// Returns what the exception is compared by outside of the harness.
+    pub(crate) fn identity(&self) -> ExceptionIdentity {
+        ExceptionIdentity::new(&self.type_name, &self.message, self.location.clone())
+    }
+
     /// Returns the message without values. The message of a `KeyError` is nothing but a value.
     fn message_without_values(&self) -> String {
         if self.type_name == "KeyError" {
@@ -241,7 +292,27 @@ fn without_values(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{escape_unprintable, without_values};
+    use super::{ExceptionIdentity, escape_unprintable, without_values};
+
+    #[test]
+    fn only_what_differs_by_chance_is_ignored() {
+        let of = |class, message| ExceptionIdentity::new(class, message, None);
+        let same = |one, other| of("ValueError", one) == of("a.ValueError", other);
+        assert!(same("no {'a', 'b'}", "no {'b', 'a'}"));
+        assert!(same(
+            "<A at 0x7f3a99c0ffee> is 3",
+            "<A at 0x7f3a99c01234> is 4"
+        ));
+        assert!(same(
+            "cannot read '/tmp/tmpx1y2/a/data'",
+            "cannot read '/work/b/data'"
+        ));
+        assert!(!same("cannot read '/tmp/data'", "cannot write '/tmp/data'"));
+        assert!(!same("bad", "worse"));
+        assert!(!same("a bad thing", "bad"));
+        assert_ne!(of("ValueError", "bad"), of("KeyError", "bad"));
+        assert_eq!(of("KeyError", "'a'"), of("KeyError", "'b'"));
+    }
 
     #[test]
     fn addresses_and_control_characters_are_not_for_people() {

@@ -79,6 +79,7 @@ pub use detached::DetachedSystem;
 pub use exit_handlers::run_exit_handlers;
 pub use explain::SlotValue;
 pub use expression::StateExpression;
+pub use failures::ExceptionIdentity;
 pub use forking::{enable_crash_reports, exit_now, fork};
 pub use hooks::Hook;
 pub use interpreter::{Interpreter, attach, executable, search_path, version};
@@ -95,5 +96,7 @@ pub use options::{CheckMode, MeasuredCode, Options, ProcessOwner, ReferenceExcep
 pub use output::{OutputCapture, OutputMode};
 pub use pattern::TextPattern;
 pub use snapshot::{CopiedState, PythonState};
-pub use standalone::{StandaloneStyle, TestPieces};
+pub use standalone::{
+    StandaloneEnd, StandaloneFile, StandaloneStyle, StandaloneTarget, TestPieces,
+};
 pub use system::{HarnessProblem, PythonSystem};

@@ -8,7 +8,7 @@ use testwright_campaign::SentName;
 use testwright_core::product::ModelError;
 use testwright_core::{
     ActionId, Catalog, Coverage, Covered, Error, Outcome, Random, Step, System, TargetId,
-    TemplateSet, Test, saved,
+    TemplateSet, saved,
 };
 use testwright_model::{ProductSystem, state_text};
 use testwright_python::{Models, OutputCapture, OutputMode, SlotValue, StepperFactory};
@@ -17,8 +17,9 @@ use super::ModelPytestFile;
 use crate::files::TextFile;
 use crate::guard::ProgressNote;
 use crate::target::{NameListener, ReachedArcs, Target, TargetDescription};
-use crate::unit_test::UnitTestDraft;
+use crate::unit_test::{UnitTestDraft, UnitTestForm, UnitTestRequest};
 use crate::workers::actions::mentioned_actions;
+use crate::workers::reduce::is_fatal;
 
 /// Redirects the output of models, from before they are imported.
 pub(crate) struct OutputGuard(OutputCapture);
@@ -123,9 +124,7 @@ impl ModelSystem<'_, '_, '_> {
     /// Renders a test as a pytest file that replays it with the stepper.
     fn pytest_file(
         &self,
-        test: &Test,
-        title: &str,
-        file: &Path,
+        wanted: &UnitTestRequest<'_>,
         (stepper, timeout): (&str, Duration),
     ) -> Result<String, Error> {
         let product = self.product.product();
@@ -134,7 +133,7 @@ impl ModelSystem<'_, '_, '_> {
                 .with_help("`testwright model test` writes runs of suites"));
         }
         let mut steps = Vec::new();
-        for step in &test.steps {
+        for step in &wanted.test.steps {
             let known = match step {
                 Step::Act(action) => self.product.name_and_arguments(*action),
                 Step::Restart => return Err(Error::new("the failure needs several tests")),
@@ -151,18 +150,18 @@ impl ModelSystem<'_, '_, '_> {
                 "testwright run {} --stepper {stepper}",
                 self.names.join(" ")
             ),
-            title,
+            title: wanted.title,
             models: &self.names,
             stepper,
             model_folder: &here,
             steps,
             reason: "A test that failed in `testwright run`",
             timeout,
-            check: true,
+            check: wanted.check,
             run: None,
             tries: None,
         };
-        Ok(pytest_file.write(file.parent().unwrap_or(Path::new("."))))
+        Ok(pytest_file.write(wanted.file.parent().unwrap_or(Path::new("."))))
     }
 }
 
@@ -307,20 +306,18 @@ impl Target for ModelSystem<'_, '_, '_> {
         }
     }
 
-    fn unit_test(
-        &mut self,
-        test: &Test,
-        title: &str,
-        file: &Path,
-    ) -> Option<Result<UnitTestDraft, Error>> {
+    fn unit_test(&mut self, wanted: &UnitTestRequest<'_>) -> Option<Result<UnitTestDraft, Error>> {
         let (stepper, timeout) = self.stepper.clone()?;
+        if is_fatal(wanted.failure.kind) {
+            return None;
+        }
         // In a process that has not run the test, only the names of its steps are known.
-        let text = saved::write(self.actions(), test, &[]);
+        let text = saved::write(self.actions(), wanted.test, &[]);
         self.product.discover_actions(&text, &mut |_, _| {});
-        let text = self.pytest_file(test, title, file, (&stepper, timeout));
+        let text = self.pytest_file(wanted, (&stepper, timeout));
         let process_context = self.process_context();
         Some(text.map(|text| UnitTestDraft {
-            forms: vec![text],
+            forms: vec![UnitTestForm::Replay(text)],
             limit: None,
             process_context,
         }))

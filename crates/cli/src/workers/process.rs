@@ -28,6 +28,7 @@ use crate::models::{ModelSystem, StepNotes};
 use crate::reduction::{self, ReductionGoal};
 use crate::source::with_model_system;
 use crate::target::Target;
+use crate::unit_test::UnitTestRequest;
 use crate::{CommandError, ExitStatus, Terminal, load, panics};
 
 /// Runs workers for a supervisor (internal; not for direct use)
@@ -258,19 +259,23 @@ impl WorkerCommand {
             WorkerTask::Replay { text } => Some(replay_saved(&self.run, system, log, &text)),
             WorkerTask::WriteUnitTest {
                 test,
-                fatal,
+                failure,
                 title,
                 file,
                 limit,
             } => {
                 let test = test.for_system(system);
-                let written = match fatal.and_then(SentFailure::into_failure) {
-                    None => system.unit_test(&test, &title, &file),
-                    Some(failure) => {
-                        let failure = (&failure, limit);
-                        system.unit_test_of_crash(&test, failure, &title, &file)
-                    }
-                };
+                let failure = failure.into_failure();
+                let written = failure.and_then(|failure| {
+                    system.unit_test(&UnitTestRequest {
+                        test: &test,
+                        failure: &failure,
+                        check: self.run.reduce_options().check,
+                        limit,
+                        title: &title,
+                        file: &file,
+                    })
+                });
                 Some(match written {
                     None => WorkerReport::NoUnitTest,
                     Some(Ok(text)) => WorkerReport::UnitTest(text),

@@ -513,7 +513,7 @@ impl<'a> WorkerReducer<'a> {
     ) -> Option<Result<String, Error>> {
         let task = WorkerTask::WriteUnitTest {
             test: self.actions.encode_test(test),
-            fatal: is_fatal(failure.kind).then(|| failure.into()),
+            failure: failure.into(),
             title,
             file: file.absolute().to_owned(),
             limit: unit_test::limit_in_file(self.timeouts.step),

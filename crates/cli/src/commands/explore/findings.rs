@@ -1,6 +1,6 @@
 //! Tests that an exploration found: replayed from the start, saved and printed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use testwright_core::explore::temporal::{Counterexample, FormulaVerdict, RunEnding};
 use testwright_core::replay::{ReplayOptions, replay};
@@ -19,6 +19,7 @@ use crate::files::OutputFolder;
 use crate::reduction::{self, ReductionGoal};
 use crate::source::SystemSource;
 use crate::target::Target;
+use crate::unit_test::{self, UnitTestRequest};
 use crate::{report, test_source};
 
 /// Everything that was found and saved.
@@ -166,7 +167,15 @@ impl<'e> FindingsWriter<'e> {
         let name = format!("test_failure_{number}.py");
         let file_path = self.findings.file(&name);
         let title = format!("failure_{number}");
-        match confirmed_unit_test(system, (&test, &failure), &title, file_path.absolute()) {
+        let wanted = UnitTestRequest {
+            test: &test,
+            failure: &failure,
+            check: self.check(),
+            limit: unit_test::limit_in_file(self.explore.system.step_timeout),
+            title: &title,
+            file: file_path.absolute(),
+        };
+        match confirmed_unit_test(system, &wanted) {
             Ok(text) => files.push((name, text)),
             Err(_) if !is_reproduced => {}
             Err(error) => {
@@ -372,12 +381,10 @@ fn write(console: &mut Console<'_>, folder: &mut OutputFolder, name: &str, text:
 /// Writes a failing test as a pytest file that was run and fails in the same way.
 fn confirmed_unit_test(
     system: &mut PythonSystem<'_>,
-    (test, failure): (&Test, &Failure),
-    title: &str,
-    file: &Path,
+    wanted: &UnitTestRequest<'_>,
 ) -> Result<String, Error> {
-    match system.unit_test(test, title, file) {
-        Some(draft) => draft?.confirmed(StandaloneStyle::Pytest, Some(failure), file),
+    match system.unit_test(wanted) {
+        Some(draft) => draft?.confirmed(StandaloneStyle::Pytest, Some(wanted.failure), wanted.file),
         None => Err(Error::new("it has no such files")),
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use testwright_core::product::{NameId, Product, StepLabel, ValueId};
-use testwright_core::{Error, Failure, FailureKind};
+use testwright_core::{Error, Failure};
 use testwright_model::{Implementation, RecordedRun, shrink, step_text, suite_file};
 use testwright_python::{Models, StandaloneStyle};
 use testwright_readable::counterexample::RunStep;
@@ -13,7 +13,7 @@ use super::explained_runs::{ExplainedRun, ExplanationWriter};
 use crate::console::{Console, TextStyle};
 use crate::files::{UserPath, is_file_of_model_test};
 use crate::models::ModelPytestFile;
-use crate::unit_test::UnitTestDraft;
+use crate::unit_test::{UnitTestDraft, UnitTestForm};
 use crate::{CommandError, quantity};
 
 /// A run that failed.
@@ -300,13 +300,9 @@ impl FailureReporter<'_> {
 fn confirmed(text: String, failure: &Failure, file: &UserPath) -> Result<String, Error> {
     let program = testwright_python::attach(testwright_python::executable);
     let draft = UnitTestDraft {
-        forms: vec![text],
+        forms: vec![UnitTestForm::Replay(text)],
         limit: None,
         process_context: program.zip(std::env::current_dir().ok()),
     };
-    let failure = Failure {
-        kind: FailureKind::ModelMismatch,
-        ..failure.clone()
-    };
-    draft.confirmed(StandaloneStyle::Pytest, Some(&failure), file.absolute())
+    draft.confirmed(StandaloneStyle::Pytest, Some(failure), file.absolute())
 }

@@ -32,7 +32,7 @@ use crate::files::OutputFolder;
 use crate::reduction::{self, ReducedTest, ReductionGoal};
 use crate::target::Target;
 use crate::throttle::Throttle;
-use crate::unit_test::UnitTestDraft;
+use crate::unit_test::{self, UnitTestDraft, UnitTestRequest};
 use crate::workers::actions::ActionRegistry;
 
 /// Watcher of a search in this process: reduces failures, measures coverage and enforces limits.
@@ -319,14 +319,21 @@ impl InProcessSearch<'_, '_> {
             failure = unreduced.failure.clone();
         }
         let (file, title) = self.writer.pytest_target(number);
-        let draft = system.unit_test(&test, &title, file.absolute());
+        let options = ReplayOptions {
+            check: self.run.reduce_options().check,
+        };
+        let draft = system.unit_test(&UnitTestRequest {
+            test: &test,
+            failure: &failure,
+            check: options.check,
+            limit: unit_test::limit_in_file(self.run.system.step_timeout),
+            title: &title,
+            file: file.absolute(),
+        });
         let confirmed = |draft: UnitTestDraft| {
             draft.confirmed(StandaloneStyle::Pytest, Some(&failure), file.absolute())
         };
         let pytest = draft.map(|draft| draft.and_then(confirmed));
-        let options = ReplayOptions {
-            check: self.run.reduce_options().check,
-        };
         let mut proceed = || !testwright_python::is_interrupted();
         let identity = identify(system, &test, &failure, &options, &mut proceed);
         let identity = identity.ok().map(Box::new);
