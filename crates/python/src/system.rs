@@ -279,29 +279,6 @@ impl<'py> PythonSystem<'py> {
         }
     }
 
-    /// Returns the names by which the harness refers to modules that a reset executes again.
-    pub(crate) fn names_of_reset_modules(&self) -> Vec<&str> {
-        let is_reset = |name: &str| {
-            let mut parts = name.split('.');
-            let first = parts
-                .next()
-                .and_then(|first| self.context.namespace.get_item(first).ok().flatten());
-            let module = parts.fold(first, |module, part| {
-                module.and_then(|module| module.getattr(part).ok())
-            });
-            let namespace = module.and_then(|module| module.getattr("__dict__").ok());
-            namespace.is_some_and(|namespace| self.modules.contains(&namespace))
-        };
-        let names = self
-            .context
-            .harness
-            .raw
-            .reset_modules
-            .iter()
-            .map(|module| module.text.as_str());
-        names.filter(|name| is_reset(name)).collect()
-    }
-
     /// Records a problem of the harness.
     fn add_problem(&mut self, line: usize, message: String) {
         *self.problems.entry((line, message)).or_default() += 1;

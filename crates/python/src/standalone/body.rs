@@ -49,6 +49,8 @@ pub(super) struct StandaloneBody {
     pub(super) needs_pytest: bool,
     /// The lines run in a process of their own.
     pub(super) is_child_process: bool,
+    /// The lines call `reset_modules`.
+    pub(super) resets_modules: bool,
     /// Clean-up lines, until they are written.
     pub(super) cleanup_lines: Vec<String>,
     /// The index of the first line of each step.
@@ -101,6 +103,7 @@ impl StandaloneBody {
             needs_suppress: false,
             needs_pytest: false,
             is_child_process: false,
+            resets_modules: false,
             style,
             checks,
             writes_reference: trace
@@ -239,8 +242,15 @@ impl StandaloneBody {
     fn write_restart(&mut self, names: &VariableWriter<'_, '_>) {
         self.lines.push(String::new());
         self.lines.push(String::from("# Everything is reset here."));
-        for module in names.system.names_of_reset_modules() {
-            self.lines.push(format!("importlib.reload({module})"));
+        let finallys = names.system.context.harness.finallys.iter();
+        let cleaning = finallys.flat_map(|line| names.combinations(line, |_, _| true));
+        for statement in cleaning {
+            self.needs_suppress = true;
+            self.lines.extend(suppressed(&statement));
+        }
+        if !names.system.modules.names().is_empty() {
+            self.resets_modules = true;
+            self.lines.push(String::from("reset_modules()"));
         }
         self.write_inits(names);
     }
