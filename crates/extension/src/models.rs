@@ -22,14 +22,14 @@ pub(crate) struct ModelReplay {
 }
 
 /// Replays steps on models while a stepper makes an implementation do the same. Returns the message
-/// of the failure, if there is one.
+/// of the failure, if there is one, and its identity.
 pub(crate) fn replay<'py>(
     python: Python<'py>,
     models: &[String],
     stepper: &str,
     steps: &[(String, Bound<'py, PyTuple>)],
     settings: &ModelReplay,
-) -> PyResult<Option<String>> {
+) -> PyResult<Option<(String, String)>> {
     let mut models = Models::load(
         python.into(),
         models,
@@ -38,6 +38,8 @@ pub(crate) fn replay<'py>(
     )
     .map_err(to_py_error)?;
     let timeout_duration = Duration::try_from_secs_f64(settings.timeout).ok();
+    // A reduced run of a suite has fewer steps.
+    models.product.allow_gaps();
     let mut stepper = models
         .stepper(stepper, timeout_duration)
         .map_err(to_py_error)?;
@@ -55,7 +57,7 @@ pub(crate) fn replay<'py>(
             .replay(&mut models.product, &mut stepper)
             .map_err(to_py_error)?;
         if let Some(failure) = replayed.failure {
-            return Ok(Some(failure.message));
+            return Ok(Some((failure.message, failure.signature)));
         }
         if let Some((name, arguments)) = replayed.skipped_step {
             let interner = models.product.interner();
@@ -63,7 +65,8 @@ pub(crate) fn replay<'py>(
                 interner.name_text(name),
                 interner.value_text(arguments).plain(),
             );
-            return Ok(Some(format!("{name}{arguments} is not possible here")));
+            let message = format!("{name}{arguments} is not possible here");
+            return Ok(Some((message, String::new())));
         }
     }
     Ok(None)

@@ -30,6 +30,7 @@ def note(error):
         "text": text_of(error),
         "location": f"{name}:{line}",
         "lines": lines,
+        "signature": getattr(error, "signature", None),
         "is_own": bool(places) and os.path.realpath(places[-1][0]) == FILE,
     }
     with open(REPORT, "w", encoding="utf-8") as report:

@@ -123,6 +123,19 @@ impl<'m> Product<'m> {
         self.models.iter().any(|model| model.is_suite())
     }
 
+    /// Returns true if a suite is the only model of an action, so that the results of other runs are
+    /// unknown.
+    pub fn has_action_of_suite_only(&self) -> bool {
+        let is_suite = |owner: &usize| self.models[*owner].is_suite();
+        let mut names = self.vocabulary.iter();
+        names.any(|name| self.owners(*name).iter().all(is_suite))
+    }
+
+    /// Lets runs of suites leave out steps from now on.
+    pub fn allow_gaps(&mut self) {
+        self.models.iter_mut().for_each(|model| model.allow_gaps());
+    }
+
     /// Returns the number of runs, if a model has a fixed number of them.
     pub fn runs(&self) -> Option<usize> {
         self.models.iter().filter_map(|model| model.runs()).min()

@@ -167,6 +167,9 @@ pub trait Model {
         false
     }
 
+    /// Lets runs of a suite leave out steps from now on.
+    fn allow_gaps(&mut self) {}
+
     /// Returns the number of runs, if it is fixed.
     fn runs(&self) -> Option<usize> {
         None

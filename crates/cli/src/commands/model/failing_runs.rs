@@ -161,9 +161,13 @@ impl FailureReporter<'_> {
         let Some(stepper) = self.stepper.filter(|_| self.reduce) else {
             return unchanged("");
         };
-        if models.product.has_suite() {
-            return unchanged(", not reduced, since a suite has only its own runs");
+        // The results in a suite alone are those of its whole runs.
+        if models.product.has_action_of_suite_only() && !has_raised(&run.failure) {
+            return unchanged(
+                ", not reduced, since only a model knows the results of shorter runs: name it, too",
+            );
         }
+        models.product.allow_gaps();
         match self.try_shrink(models, stepper, run) {
             Ok(Some(shrunk)) => shrunk,
             Ok(None) => ShrunkRun {
@@ -193,7 +197,7 @@ impl FailureReporter<'_> {
         let Some(shrunk) = shrink(product, &mut stepper, &recorded, &run.failure, proceed)? else {
             return Ok(None);
         };
-        let has_raised = shrunk.failure.message.starts_with("stepper raised");
+        let has_raised = has_raised(&shrunk.failure);
         let odds = match shrunk.failure_rate {
             None => String::new(),
             Some((0, tries)) => format!("; it did not fail again in {tries} tries"),
@@ -294,6 +298,11 @@ impl FailureReporter<'_> {
         };
         file.write(self.folder.absolute())
     }
+}
+
+/// Returns true if the stepper raised an exception.
+fn has_raised(failure: &Failure) -> bool {
+    failure.message.starts_with("stepper raised")
 }
 
 /// Returns the text of a pytest file if it fails when it is run by itself.
