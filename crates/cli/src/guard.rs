@@ -8,17 +8,33 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use testwright_campaign::{
-    Activity, LeftoverProcesses, ProgressCounters, StepLog, Timeouts, WorkerEnd, describe_end,
+    Activity, LeftoverProcesses, ProgressCounters, ResourceLimits, StepLog, Timeouts, WorkerEnd,
+    describe_end,
 };
 use testwright_core::{Catalog, Error, Failure, describe_os_error};
 
 use crate::console::Console;
 use crate::{CommandError, ExitStatus, duration};
+
+/// The limits of copies, if there are any.
+static LIMITS: Mutex<Option<ResourceLimits>> = Mutex::new(None);
+
+/// Limits the resources of all copies from now on.
+pub(crate) fn limit_copies(limits: ResourceLimits) {
+    let given = limits != ResourceLimits::default();
+    *LIMITS.lock().unwrap_or_else(PoisonError::into_inner) = given.then_some(limits);
+}
+
+/// Returns the limits of copies.
+pub(crate) fn limits_of_copies() -> ResourceLimits {
+    let limits = LIMITS.lock().unwrap_or_else(PoisonError::into_inner);
+    limits.unwrap_or_default()
+}
 
 /// The text of the note when the work is done, and the exit status is the command's own.
 const DONE: &str = "over";
@@ -329,6 +345,7 @@ pub(crate) fn run_guarded<'v>(
         Ok::<_, Error>(copied)
     });
     let Some(copy) = copied? else {
+        limits_of_copies().apply();
         testwright_python::share_progress(note.interpreter.shared_heartbeat());
         let status = work(console, &note).unwrap_or_else(|error| {
             error.report(console);

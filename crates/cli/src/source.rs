@@ -255,6 +255,32 @@ impl LoadedSource {
         })
     }
 
+    /// Does the same as [`with_test`](LoadedSource::with_test), but runs each test of a harness in a
+    /// process of its own.
+    pub(crate) fn with_test_in_new_processes(
+        self,
+        console: &mut Console<'_>,
+        test: TextFile,
+        options: &Options,
+        arguments: &SystemArguments,
+        work: impl FnOnce(&mut Console<'_>, &mut dyn Target, Test) -> Result<ExitStatus, CommandError>,
+    ) -> Result<ExitStatus, CommandError> {
+        let LoadedSource::Harness(read) = self else {
+            return self.with_test(console, test, options, arguments, work);
+        };
+        let (file, harness) = *read;
+        guarded_harness::run_in_new_processes(
+            console,
+            &file,
+            harness,
+            arguments,
+            |console, system| {
+                let (_, test) = load::test(console, system, test)?;
+                work(console, system, test)
+            },
+        )
+    }
+
     /// Does the same as [`with_test`](LoadedSource::with_test) for models whose code may end the
     /// process: `ended` gets the steps until then, a line each.
     pub(crate) fn with_test_guarded(

@@ -1,11 +1,12 @@
 //! Runs a `testwright` command in a process of its own, which has run no test before and may crash
 //! or hang.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,16 @@ pub(crate) enum ProcessEnd {
     Crashed,
     /// It was killed since it took too long.
     TimedOut,
+}
+
+/// The variables that a test sets here, with their values before: a file has to do without them.
+static HIDDEN: Mutex<Vec<(String, Option<OsString>)>> = Mutex::new(Vec::new());
+
+/// Runs files from now on with the values that these variables have now.
+pub(crate) fn keep_from_files(variables: &[(String, String)]) {
+    let before = |(name, _): &(String, String)| (name.clone(), std::env::var_os(name));
+    let mut hidden = HIDDEN.lock().unwrap_or_else(PoisonError::into_inner);
+    *hidden = variables.iter().map(before).collect();
 }
 
 /// Runs `testwright` with these arguments in the interpreter and the folder of the system. Returns
@@ -59,6 +70,12 @@ pub(crate) fn run_python(
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
     command.env("PYTHONHASHSEED", "random");
+    for (name, before) in HIDDEN.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        match before {
+            Some(before) => command.env(name, before),
+            None => command.env_remove(name),
+        };
+    }
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())

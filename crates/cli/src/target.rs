@@ -37,6 +37,9 @@ pub(crate) trait Target: Covered {
     /// Returns the advice for tests that touch nothing.
     fn coverage_help(&self) -> &'static str;
 
+    /// Marks the beginning of Testwright's own work, which has no time limit.
+    fn mark_own_work(&self) {}
+
     /// Makes sure that the actions of a saved test can be looked up.
     fn register_actions(&mut self, _test: &TextFile) {}
 

@@ -82,7 +82,7 @@ pub use expression::StateExpression;
 pub use failures::ExceptionIdentity;
 pub use forking::{enable_crash_reports, exit_now, fork};
 pub use hooks::Hook;
-pub use interpreter::{Interpreter, attach, executable, search_path, version};
+pub use interpreter::{Interpreter, attach, executable, search_path, set_environment, version};
 pub use interrupt::{
     clear_interrupt, is_interrupted, set_exit_report, set_external_request, share_progress,
 };

@@ -48,6 +48,7 @@ mod worker_thread;
 mod workers;
 
 use campaign::CampaignInputs;
+pub(crate) use confirm::fails_alone;
 use failures::FailureWriter;
 use final_report::FinalReport;
 use in_process::InProcessSearch;

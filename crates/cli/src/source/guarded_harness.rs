@@ -22,7 +22,7 @@ use testwright_python::{MeasuredCode, Options, PythonSystem};
 use crate::commands::SystemArguments;
 use crate::console::Console;
 use crate::files::TextFile;
-use crate::guard::{WatchdogOptions, report_crash, run_guarded};
+use crate::guard::{WatchdogOptions, limits_of_copies, report_crash, run_guarded};
 use crate::models::report_end;
 use crate::target::{RemoteTarget, Target};
 use crate::workers::WorkerTask;
@@ -45,6 +45,10 @@ pub(super) fn run(
     arguments: &SystemArguments,
     work: impl FnOnce(&mut Console<'_>, &mut dyn Target) -> Result<ExitStatus, CommandError>,
 ) -> Result<ExitStatus, CommandError> {
+    // Without a reset, what one run of a test does would change the next run.
+    if !options.reset_modules && options.measured == MeasuredCode::Nothing {
+        return run_in_new_processes(console, &file, harness, arguments, work);
+    }
     let (log, _memory) = StepLog::in_memory(STEPS_IN_LOG)
         .map_err(|error| Error::new(format!("cannot make a log: {}", describe_os_error(&error))))?;
     let catalog = harness.catalog.clone();
@@ -85,7 +89,7 @@ pub(super) fn run(
                 .last_action()
                 .filter(|_| failure.kind == FailureKind::Hang);
             let hanging = hanging.map(|action| catalog.template_key(action));
-            run_remotely(console, &file, catalog, (arguments, hanging), work)
+            run_remotely(console, &file, catalog, (arguments, hanging, false), work)
         }
         _ => {
             report_logged_end(console, &log, &catalog, &failure)?;
@@ -100,13 +104,30 @@ pub(super) fn run(
     }
 }
 
+/// Runs `work` on a harness in remote processes, with a new one for each test.
+pub(super) fn run_in_new_processes(
+    console: &mut Console<'_>,
+    file: &TextFile,
+    harness: Harness,
+    arguments: &SystemArguments,
+    work: impl FnOnce(&mut Console<'_>, &mut dyn Target) -> Result<ExitStatus, CommandError>,
+) -> Result<ExitStatus, CommandError> {
+    run_remotely(
+        console,
+        file,
+        harness.catalog,
+        (arguments, None, true),
+        work,
+    )
+}
+
 /// Does the work with a system in processes that may die. `hanging` is the template of the actions
-/// that are known to hang.
+/// that are known to hang. If `is_fresh`, each test runs in a process of its own.
 fn run_remotely(
     console: &mut Console<'_>,
     file: &TextFile,
     catalog: Catalog,
-    (arguments, hanging): (&SystemArguments, Option<String>),
+    (arguments, hanging, is_fresh): (&SystemArguments, Option<String>, bool),
     work: impl FnOnce(&mut Console<'_>, &mut dyn Target) -> Result<ExitStatus, CommandError>,
 ) -> Result<ExitStatus, CommandError> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -133,6 +154,7 @@ fn run_remotely(
         .collect();
     let isolation = Isolation {
         in_place: true,
+        limits: limits_of_copies(),
         ..Isolation::default()
     };
     let starter = Starter::new(console, Some(file), &words, isolation)?;
@@ -149,6 +171,9 @@ fn run_remotely(
         ProcessLauncher::new(|| start(&starter, stop), WorkerTask::Serve),
         timeouts,
     );
+    if is_fresh {
+        remote = remote.with_process_per_test();
+    }
     if hanging.is_some() {
         remote = remote.with_learned_limit(MIN_HANG_TIME, hanging);
     }

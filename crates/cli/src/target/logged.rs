@@ -95,6 +95,10 @@ impl<S: Target> Target for LoggedSystem<'_, S> {
         self.system().reference_text(action)
     }
 
+    fn mark_own_work(&self) {
+        LoggedSystem::mark_own_work(self);
+    }
+
     fn unit_test(&mut self, wanted: &UnitTestRequest<'_>) -> Option<Result<UnitTestDraft, Error>> {
         self.system_mut().unit_test(wanted)
     }

@@ -12,8 +12,8 @@ use super::json::ExplorationFailure;
 use super::queries::Queries;
 use super::verdict::steps_text;
 use super::{ExplorationOutcome, ExploreCommand};
-use crate::commands::StepperArgument;
 use crate::commands::replay::UntilInterrupted;
+use crate::commands::{ProcessArguments, StepperArgument};
 use crate::console::{Console, TextStyle};
 use crate::files::OutputFolder;
 use crate::reduction::{self, ReductionGoal};
@@ -340,8 +340,12 @@ impl<'e> FindingsWriter<'e> {
     /// Returns the saved form of a test with notes.
     fn text(&self, system: &PythonSystem<'_>, test: &Test, notes: &[(&str, String)]) -> String {
         let source = SystemSource::Harness(self.explore.harness.clone());
-        let mut all =
-            test_source::notes(&source, &StepperArgument::default(), &self.explore.system);
+        let mut all = test_source::notes(
+            &source,
+            &StepperArgument::default(),
+            &self.explore.system,
+            &ProcessArguments::default(),
+        );
         all.extend(
             notes
                 .iter()

@@ -552,7 +552,12 @@ impl FailureWriter<'_> {
         failure: Option<&Failure>,
     ) -> Vec<(String, String)> {
         let note = |name: &str, text: String| (name.to_owned(), text);
-        let mut notes = test_source::notes(&self.source, &self.run.stepper, &self.run.system);
+        let mut notes = test_source::notes(
+            &self.source,
+            &self.run.stepper,
+            &self.run.system,
+            &self.run.workers.process,
+        );
         notes.push(note("seed", format!("{}, {origin}", self.plan.seed)));
         notes.extend(
             failure
