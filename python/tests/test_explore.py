@@ -338,6 +338,29 @@ def test_states_that_look_alike_but_behave_differently_are_taken_apart(testwrigh
     assert not report["complete"]
 
 
+# Places in which a test leaves a number behind that no reset puts back.
+LEFT_BEHIND = {
+    "a list of another module": (
+        "import keyword\ndef get():\n    return keyword.kwlist.count('left')\ndef put(n):\n"
+        "    keyword.kwlist.append('left') if n else keyword.kwlist.remove('left')\n"
+    ),
+    "a setting of the interpreter": (
+        "import sys\ndef get():\n    return round(sys.getswitchinterval() * 1000) % 5\n"
+        "def put(n):\n    sys.setswitchinterval((5 + n) / 1000)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("place", LEFT_BEHIND)
+def test_a_failure_that_does_not_occur_in_a_process_of_its_own_is_a_caveat(testwright, place):
+    testwright.write("m.py", LEFT_BEHIND[place] + "def tick():\n    put((get() + 1) % 3)\n")
+    harness = "@import m\npool: <a> 1\n<a> := <[1..2]>\n~<a> + 0\nm.tick()\n"
+    testwright.write("m.tstl", harness + "property: m.get() != 2\n")
+    # In this process, one step fails after enough others. In a process of its own, it takes two.
+    report = explored(testwright, "m.tstl")
+    assert "unconfirmed" in [caveat["kind"] for caveat in report["caveats"]]
+
+
 # Harnesses whose states have a part that nothing can see or put back: the module `m`, and the caveat.
 UNSEEN = {
     "an attribute of a module of others": (

@@ -140,6 +140,7 @@ pub fn run(
     err: &mut dyn Write,
     terminal: Terminal<'_>,
 ) -> ExitStatus {
+    subprocess::remember_environment();
     let mut console = Console::new(out, err, terminal);
     let ran = panics::catch(AssertUnwindSafe(|| dispatch(arguments, &mut console)));
     let status = match ran {

@@ -1,17 +1,27 @@
 //! Runs a `testwright` command in a process of its own, which has run no test before and may crash
 //! or hang.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use testwright_campaign::ProcessMark;
 
 use crate::target::Target;
+
+/// The environment that this process began with.
+static ENVIRONMENT: OnceLock<Vec<(OsString, OsString)>> = OnceLock::new();
+
+/// Remembers the environment for processes to start, since code under test may change it. Only the
+/// first call has an effect.
+pub(crate) fn remember_environment() {
+    ENVIRONMENT.get_or_init(|| std::env::vars_os().collect());
+}
 
 /// The time between two looks at the process.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
@@ -73,6 +83,9 @@ fn command(system: &(impl Target + ?Sized), arguments: &[&OsStr]) -> Option<Comm
     let mut command = Command::new(program);
     command.args(["-m", "testwright"]).args(arguments);
     command.current_dir(folder);
+    if let Some(environment) = ENVIRONMENT.get() {
+        command.env_clear().envs(environment.iter().cloned());
+    }
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -104,6 +117,8 @@ fn wait_for(child: &mut Child, timeout: Option<Duration>) -> Option<ProcessEnd> 
             }
             Ok(None) if is_late => Some(ProcessEnd::TimedOut),
             Ok(None) if !testwright_python::is_interrupted() => {
+                // The process waits on purpose: its own limit counts, not that of a step.
+                testwright_python::mark_progress();
                 thread::sleep(POLL_INTERVAL);
                 continue;
             }

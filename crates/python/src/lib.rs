@@ -83,7 +83,8 @@ pub use forking::{enable_crash_reports, exit_now, fork};
 pub use hooks::Hook;
 pub use interpreter::{Interpreter, attach, executable, search_path, version};
 pub use interrupt::{
-    clear_interrupt, is_interrupted, set_exit_report, set_external_request, share_progress,
+    clear_interrupt, is_interrupted, mark_progress, set_exit_report, set_external_request,
+    share_progress,
 };
 pub use library::PoolValues;
 pub use load::{LoadError, check};

@@ -27,7 +27,7 @@ use crate::workers::start::Starter;
 use crate::{CommandError, ExitStatus, duration, load, quantity, report};
 
 mod campaign;
-mod confirm;
+pub(super) mod confirm;
 mod display;
 mod failures;
 mod final_report;

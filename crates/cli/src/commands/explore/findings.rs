@@ -14,6 +14,7 @@ use super::verdict::steps_text;
 use super::{ExplorationOutcome, ExploreCommand};
 use crate::commands::StepperArgument;
 use crate::commands::replay::UntilInterrupted;
+use crate::commands::run::confirm;
 use crate::console::{Console, TextStyle};
 use crate::files::OutputFolder;
 use crate::reduction::{self, ReductionGoal};
@@ -115,6 +116,20 @@ impl<'e> FindingsWriter<'e> {
             failure: failure.clone(),
         };
         ExplorationFailure::new(&found, system.actions())
+    }
+
+    /// Returns whether a failing test fails in a process of its own; `None` if that could not be found
+    /// out.
+    pub(super) fn fails_alone(
+        &self,
+        system: &PythonSystem<'_>,
+        test: &Test,
+        failure: &Failure,
+    ) -> Option<bool> {
+        let text = self.failure_text(system, test, failure);
+        let source = SystemSource::Harness(self.explore.harness.clone());
+        let arguments = (&self.explore.system, &StepperArgument::default());
+        confirm::fails_alone(arguments, &source, system, &text)
     }
 
     /// Replays a failing test, reduces it if it may not be a shortest one, saves it and prints it.

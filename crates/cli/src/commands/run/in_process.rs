@@ -342,7 +342,8 @@ impl InProcessSearch<'_, '_> {
     /// Returns whether a test fails in a process of its own; `None` if that could not be found out.
     fn fails_alone(&self, system: &impl Target, test: &Test) -> Option<bool> {
         let text = saved::write(system.actions(), test, &[]);
-        confirm::fails_alone(self.run, self.writer.source(), system, &text)
+        let arguments = (&self.run.system, &self.run.stepper);
+        confirm::fails_alone(arguments, self.writer.source(), system, &text)
     }
 
     /// Reduces a test unless `--no-reduce` is given. The output of the system is dropped meanwhile.
