@@ -48,6 +48,7 @@ mod module_snapshot;
 mod modules;
 mod options;
 mod output;
+mod outside_watch;
 mod pattern;
 mod plan;
 mod pool_states;

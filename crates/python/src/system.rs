@@ -326,6 +326,7 @@ impl<'py> PythonSystem<'py> {
     /// Compiles an action if necessary, evaluates its conditions, and prepares it if they hold.
     #[inline(never)]
     fn prepare_with_conditions(&mut self, action: ActionId, template: TemplateId) -> bool {
+        let watched = self.watch(self.context.harness.actions[template.0].line);
         let (context, values) = (&self.context, &self.values);
         let variant = self.actions.variant(context, &self.rules, template, values);
         let answer = variant.and_then(|variant| {
@@ -334,6 +335,7 @@ impl<'py> PythonSystem<'py> {
                 .conditions_hold(context, template, variant, values)?;
             Ok(hold.then_some(variant))
         });
+        drop(watched);
         match answer {
             Ok(variant) => {
                 self.prepared = variant.map(|variant| PreparedAction {
@@ -658,8 +660,10 @@ impl System for PythonSystem<'_> {
         self.clear_exceptions();
         self.is_at_start = false;
         interrupt::mark_progress();
+        let watched = self.watch(self.context.harness.actions[template.0].line);
         let (context, values) = (&self.context, &self.values);
         let result = self.actions.run(context, template, variant, values);
+        drop(watched);
         forking::exit_if_child();
         if let Some(guide) = &mut self.guide {
             guide.record_action(template);
@@ -711,6 +715,8 @@ impl System for PythonSystem<'_> {
 
     fn check(&mut self) -> Outcome {
         interrupt::mark_progress();
+        // Not a line: all properties together.
+        let _watched = self.watch(0);
         match self.checks.check(&self.context, &self.states) {
             Ok(()) => Outcome::Passed,
             Err(broken) => {

@@ -375,9 +375,15 @@ impl<'a, 'py> Encoder<'a, 'py> {
             ObjectContent::Reduced | ObjectContent::Generator => {
                 self.visit_reduced(object, layout);
             }
-            ObjectContent::Unseen => {
+            ObjectContent::Unseen
+            | ObjectContent::ReentrantLock
+            | ObjectContent::WeakReference
+            | ObjectContent::TextStream => {
                 self.write_class(&object.get_type());
-                self.add_gap(EncodingGap::Unseen(layout::class_name(object)));
+                self.visit_parts(b'x', object, layout);
+                if node::hides_something(object, layout.content) {
+                    self.add_gap(EncodingGap::Unseen(layout::class_name(object)));
+                }
             }
             _ => {
                 // The class may be one that can change; it has a number then.
