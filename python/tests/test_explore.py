@@ -428,6 +428,23 @@ def test_what_no_state_contains_is_named(testwright, place):
     assert any(caveat in found["text"] for found in report["caveats"]), report["caveats"]
 
 
+def test_an_abstraction_is_a_caveat_of_every_claim(testwright):
+    testwright.write(
+        "m.tstl",
+        "pool: <n> 1 ABSTRACT abs\n<n> := <[-2..2]>\nproperty: <n> != 3\n",
+    )
+    done = testwright("explore", "m.tstl")
+    assert "up to the abstraction" in done.stdout and "All" not in done.stdout
+    assert not explored(testwright, "m.tstl")["complete"]
+
+
+def test_a_set_of_words_depends_on_the_seed_of_hashes(testwright):
+    testwright.write("m.tstl", 'pool: <s> 1\n<s> := {"a"}\n~<s> ^= {<["b", "c"]>}\n')
+    report = explored(testwright, "m.tstl")
+    assert report["complete"]
+    assert [caveat["kind"] for caveat in report["caveats"]] == ["hash-order"]
+
+
 def test_what_a_line_of_the_harness_does_outside_is_named(testwright):
     lines = "time.time() > 0 -> 1 + 1\nopen('kept', 'w').close()\nproperty: time.monotonic() > 0\n"
     testwright.write("m.tstl", lines)

@@ -295,6 +295,7 @@ mod tests {
         vec![
             Caveat::OutsideState { what: what() },
             Caveat::AddressOrder { what: what() },
+            Caveat::HashOrder { what: what() },
             Caveat::Identity { place: what() },
             Caveat::Abstraction { pool: what() },
             Caveat::StatesDiffer {
@@ -361,8 +362,8 @@ mod tests {
         assert_eq!(lines[0], "  not covered: file 0 is not part of a state");
         assert_eq!(lines[3], "  and 6 more (`--json` has the whole list)");
         // A note about the question does not hide what is open.
-        let mut mixed = vec![Caveat::Abstraction {
-            pool: "jug".to_owned(),
+        let mut mixed = vec![Caveat::HashOrder {
+            what: "a set".to_owned(),
         }];
         mixed.extend(names(4));
         assert!(

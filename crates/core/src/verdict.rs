@@ -91,6 +91,11 @@ pub enum Caveat {
         /// The location of the set, such as ``a set in `group0` ``.
         what: String,
     },
+    /// The order of a set depends on the seed of hashes, and only the one of this run was tried.
+    HashOrder {
+        /// The location of the set, such as ``a set in `group0` ``.
+        what: String,
+    },
     /// Code asks for the identity of immutable values, by which states are not told apart.
     Identity {
         /// The code, such as ``` `id(…)` in pool.py, line 7```.
@@ -205,12 +210,12 @@ impl Verdict {
 
 impl Caveat {
     /// Returns true if the answer may be wrong because of it. The others are part of the question: the
-    /// author of a harness asks for an abstraction, that of a model for a filter, and the user may ask
-    /// not to check properties. A line that is never enabled cannot fail.
+    /// author of a model asks for a filter, the user may ask not to check properties, and all commands
+    /// run with one seed of hashes. A line that is never enabled cannot fail.
     pub fn matters(&self) -> bool {
         !matches!(
             self,
-            Caveat::Abstraction { .. }
+            Caveat::HashOrder { .. }
                 | Caveat::FilteredStates { .. }
                 | Caveat::UncheckedProperties { .. }
                 | Caveat::NeverTaken { .. }
@@ -222,6 +227,7 @@ impl Caveat {
         match self {
             Caveat::OutsideState { .. } => "outside-state",
             Caveat::AddressOrder { .. } => "address-order",
+            Caveat::HashOrder { .. } => "hash-order",
             Caveat::Identity { .. } => "identity",
             Caveat::Abstraction { .. } => "abstraction",
             Caveat::StatesDiffer { .. } => "states-differ",
@@ -244,11 +250,15 @@ impl fmt::Display for Caveat {
             Caveat::AddressOrder { what } => {
                 write!(out, "the order of {what} depends on memory addresses")
             }
+            Caveat::HashOrder { what } => {
+                write!(out, "the order of {what} depends on `PYTHONHASHSEED`")
+            }
             Caveat::Identity { place } => {
                 write!(out, "{place} asks for the identity of immutable values")
             }
             Caveat::Abstraction { pool } => {
-                write!(out, "up to the abstraction of the pool `{pool}`")
+                let what = "differences beyond the abstraction of the pool";
+                write!(out, "{what} `{pool}`: the result is up to the abstraction")
             }
             Caveat::StatesDiffer { pairs, compared } => write!(
                 out,
@@ -344,9 +354,12 @@ mod tests {
     #[test]
     fn only_caveats_that_matter_prevent_a_proof() {
         let mut verdict = Verdict::new(VerdictExtent::Complete);
-        let pool = "jug".to_owned();
-        verdict.add_caveats([Caveat::Abstraction { pool }]);
+        let what = "a set".to_owned();
+        verdict.add_caveats([Caveat::HashOrder { what }]);
         assert!(verdict.is_proof());
+        let pool = "jug".to_owned();
+        let abstraction = Caveat::Abstraction { pool };
+        assert!(abstraction.matters());
         verdict.add_caveats([Caveat::RandomModel, Caveat::RandomModel]);
         assert_eq!(verdict.caveats.len(), 2);
         assert!(verdict.is_complete() && !verdict.is_proof());

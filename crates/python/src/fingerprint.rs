@@ -203,6 +203,9 @@ impl Fingerprint for PythonSystem<'_> {
                 EncodingGap::Unseen(class) => Caveat::OutsideState {
                     what: format!("a `{class}` {place}"),
                 },
+                EncodingGap::HashOrder => Caveat::HashOrder {
+                    what: format!("a set {place}"),
+                },
                 EncodingGap::AddressOrder => Caveat::AddressOrder {
                     what: format!("a set {place}"),
                 },

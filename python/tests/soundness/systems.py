@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from soundness.brute_force import Step, System
 from soundness.kinds import KINDS
-from soundness.places import PLACES
+from soundness.places import PLACES, RARE_PLACES
 
 POOLS = "abc"
 MODULES = ("base", "parts", "parts.inner", "system")
@@ -48,7 +48,7 @@ class Holder:
 
     @property
     def place(self):
-        return PLACES[self.place_name]
+        return PLACES.get(self.place_name) or RARE_PLACES[self.place_name]
 
     @property
     def pool(self):
@@ -143,7 +143,17 @@ def size(holders):
 
 
 def design(seed):
-    """Makes the decisions about one system."""
+    """Makes the decisions about one system. Of ten systems, one has a rare place."""
+    made = usual_design(seed)
+    if seed % 10 != 6:
+        return made
+    place = random.Random(-seed).choice(list(RARE_PLACES))
+    first = replace(made.holders[0], place_name=place, is_made=False, slots=1)
+    return replace(made, holders=(first, *made.holders[1:]), shares=(), splits=False)
+
+
+def usual_design(seed):
+    """Makes the decisions about a system without rare places."""
     rng = random.Random(seed)
     if rng.random() < 0.3:
         return focused(rng, seed)

@@ -5,21 +5,85 @@
 //! encoded completely. While nothing differs, which one pass over pointers tells, the encoding of all
 //! modules is known in advance.
 
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Pointer;
 use super::encoder::{Encoder, EncodingContext, StateRoot};
 use super::layout::{self, ObjectContent, ObjectLayout};
-use super::node::{ObjectImage, ObjectPart, OwnedPart};
+use super::node::{ObjectImage, ObjectPart, OwnedPart, UntrackedNames};
 
 /// A function, class or namespace of the modules under test.
 struct Anchor {
     image: ObjectImage,
+    /// The fields of a function, which tell faster than the image that nothing has changed.
+    fields: Option<FunctionFields>,
     /// For each part, true if it is data or holds data.
     is_data: Vec<bool>,
     /// True for any part.
     has_data: bool,
+}
+
+/// The fields of a function at some time, with the version of its attributes. The image of the function
+/// keeps the objects alive.
+struct FunctionFields {
+    function: *const ffi::PyFunctionObject,
+    objects: [Pointer; 5],
+    version: Option<u64>,
+}
+
+impl FunctionFields {
+    /// Reads the fields of a function.
+    fn read(function: Pointer) -> FunctionFields {
+        let mut fields = FunctionFields {
+            function: function.cast(),
+            objects: [std::ptr::null_mut(); 5],
+            version: None,
+        };
+        (fields.objects, fields.version) = fields.current();
+        fields
+    }
+
+    /// Returns the present fields, and the version of the attributes; `None` without attributes.
+    #[inline]
+    fn current(&self) -> ([Pointer; 5], Option<u64>) {
+        // SAFETY: the object is a function, which the image beside this keeps alive.
+        unsafe {
+            let function = &*self.function;
+            let attributes = function.func_dict;
+            let objects = [
+                function.func_code,
+                function.func_defaults,
+                function.func_kwdefaults,
+                function.func_closure,
+                attributes,
+            ];
+            let version = (!attributes.is_null()).then(|| crate::dictionary::version(attributes));
+            (objects, version.flatten())
+        }
+    }
+
+    /// Returns true if the function is certainly unchanged.
+    #[inline]
+    fn are_unchanged(&self) -> bool {
+        let (objects, version) = self.current();
+        objects == self.objects
+            && version == self.version
+            && (version.is_some() || objects[4].is_null())
+    }
+}
+
+impl Anchor {
+    /// Returns true if the object is as it was.
+    #[inline]
+    fn is_unchanged(&self, python: Python<'_>, ignored: &UntrackedNames) -> bool {
+        self.fields
+            .as_ref()
+            .is_some_and(FunctionFields::are_unchanged)
+            || self.image.is_unchanged(python, ignored)
+    }
 }
 
 /// The modules under test as they were after the last reset.
@@ -142,7 +206,9 @@ impl BaseImage {
                     .anchors
                     .insert(object.as_ptr() as usize, number as u32);
                 self.index.insert(object.as_ptr() as usize, number);
+                let is_function = layout.content == ObjectContent::Function;
                 self.anchors.push(Anchor {
+                    fields: is_function.then(|| FunctionFields::read(object.as_ptr())),
                     image,
                     is_data: Vec::new(),
                     has_data: false,
@@ -183,7 +249,7 @@ impl BaseImage {
         let python = context.python;
         self.anchors
             .iter()
-            .all(|anchor| anchor.image.is_unchanged(python, &context.ignored))
+            .all(|anchor| anchor.is_unchanged(python, &context.ignored))
             && self
                 .data
                 .iter()
@@ -239,7 +305,7 @@ impl BaseImage {
             };
             images.retain(|image| !is_as_in_base(image));
             for anchor in &self.anchors {
-                if !anchor.image.is_unchanged(python, &context.ignored) {
+                if !anchor.is_unchanged(python, &context.ignored) {
                     let object = anchor.image.object.bind(python);
                     let layout = &anchor.image.layout;
                     images.push(ObjectImage::read(object, layout, &context.ignored));
@@ -258,7 +324,7 @@ impl BaseImage {
     fn encode_anchors(&self, encoder: &mut Encoder<'_, '_>, is_base: bool) {
         let python = encoder.context.python;
         for (number, anchor) in self.anchors.iter().enumerate() {
-            let unchanged = is_base || anchor.image.is_unchanged(python, &encoder.context.ignored);
+            let unchanged = is_base || anchor.is_unchanged(python, &encoder.context.ignored);
             if unchanged && !anchor.has_data {
                 continue;
             }
@@ -309,13 +375,13 @@ impl BaseImage {
         let python = context.python;
         for anchor in &self.anchors {
             let address = anchor.image.object.as_ptr() as usize;
-            if !others.contains(&address) && !anchor.image.is_unchanged(python, &context.ignored) {
+            if !anchor.is_unchanged(python, &context.ignored) && !others.contains(&address) {
                 restore(context, &anchor.image)?;
             }
         }
         for (image, reduced) in self.data.iter().zip(&self.reduced) {
             let address = image.object.as_ptr() as usize;
-            if !others.contains(&address) && !is_data_unchanged(context, image, *reduced) {
+            if !is_data_unchanged(context, image, *reduced) && !others.contains(&address) {
                 restore(context, image)?;
             }
         }

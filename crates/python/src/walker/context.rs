@@ -27,6 +27,8 @@ pub(crate) enum EncodingGap {
     Unseen(String),
     /// The order of a set depends on addresses.
     AddressOrder,
+    /// The order of a set depends on the seed of hashes. The encoding tells the order under this seed.
+    HashOrder,
 }
 
 /// All that is known about classes and code, for encoders.

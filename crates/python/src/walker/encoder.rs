@@ -447,6 +447,10 @@ impl<'a, 'py> Encoder<'a, 'py> {
         if sets::has_stable_order(object.as_ptr(), 0) {
             // A table with one member may still have its address as hash.
             if is_table_stable(object.as_ptr()) {
+                let gap = (self.root, EncodingGap::HashOrder);
+                if sets::has_order_by_seed(object.as_ptr()) && !self.context.gaps.contains(&gap) {
+                    self.context.gaps.insert(gap);
+                }
                 return self.visit_parts(b'S', object, layout);
             }
         } else {
