@@ -340,9 +340,9 @@ def test_states_that_look_alike_but_behave_differently_are_taken_apart(testwrigh
 
 # Places in which a test leaves a number behind that no reset puts back.
 LEFT_BEHIND = {
-    "a list of another module": (
-        "import keyword\ndef get():\n    return keyword.kwlist.count('left')\ndef put(n):\n"
-        "    keyword.kwlist.append('left') if n else keyword.kwlist.remove('left')\n"
+    "a private dictionary of another module": (
+        "import copyreg\ndef get():\n    return copyreg._extension_registry.get('left', 0)\n"
+        "def put(n):\n    copyreg._extension_registry['left'] = n\n"
     ),
     "a setting of the interpreter": (
         "import sys\ndef get():\n    return round(sys.getswitchinterval() * 1000) % 5\n"
