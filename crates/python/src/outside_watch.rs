@@ -85,7 +85,7 @@ impl OutsideWatch {
     pub(crate) fn start(&mut self, python: Python<'_>, line: usize) -> WatchedCall {
         let calls = self.calls.entry(line).or_default();
         *calls = calls.wrapping_add(1);
-        let wants_profile = *calls <= FIRST_CALLS || *calls % LATER_CALLS == 0;
+        let wants_profile = *calls <= FIRST_CALLS || calls.is_multiple_of(LATER_CALLS);
         CURRENT.set(Some(self.observer.clone_ref(python)));
         let has_profile = wants_profile && !is_profiled(python);
         if has_profile {
