@@ -33,7 +33,7 @@ mod descendants;
 mod marks;
 mod spawner;
 
-pub use descendants::LeftoverProcesses;
+pub use descendants::{CollectedProcesses, LeftoverProcesses};
 pub use marks::ProcessMark;
 pub use spawner::{WorkerContext, WorkerSpawner, connect};
 

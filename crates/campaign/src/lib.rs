@@ -47,7 +47,8 @@ pub use checked_connection::CheckedConnection;
 pub use folders::remove_folder;
 #[cfg(unix)]
 pub use fork_server::{
-    ForkServer, LeftoverProcesses, ProcessMark, SpawnError, WorkerContext, WorkerSpawner, connect,
+    CollectedProcesses, ForkServer, LeftoverProcesses, ProcessMark, SpawnError, WorkerContext,
+    WorkerSpawner, connect,
 };
 #[cfg(unix)]
 pub use limits::{ResourceLimits, available_memory};

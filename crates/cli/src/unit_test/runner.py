@@ -3,11 +3,13 @@
 Arguments: the file, `pytest`, `unittest` or `script`, and the path of the report.
 """
 
+import atexit
 import importlib.util
 import json
 import os
 import runpy
 import sys
+import threading
 import traceback
 
 FILE, STYLE, REPORT = sys.argv[1:]
@@ -90,6 +92,12 @@ try:
 except BaseException as error:
     note(error)
     FAILED = True
+STATUS = 1 if FAILED else 0
+# Exit handlers end what the file has started, but they cannot hold up the end.
+LIMIT = threading.Timer(5, os._exit, [STATUS])
+LIMIT.daemon = True
+LIMIT.start()
+atexit._run_exitfuncs()
 for stream in (sys.stdout, sys.stderr):
     stream.flush()
-os._exit(1 if FAILED else 0)
+os._exit(STATUS)
