@@ -23,14 +23,24 @@ pub(crate) use explain::RunExplainer;
 pub(crate) use pytest_file::{DEFAULT_TIMEOUT, ModelPytestFile};
 pub(crate) use system::{ModelSystem, OutputGuard, StepNotes};
 
-/// Imports models, composes them with the logs among them, and passes them to `work`.
+/// Imports models, composes them with the logs among them, and passes them to `work`. SIGTERM is a
+/// request to stop from then on, like Ctrl-C.
 pub(crate) fn with_models<R>(
     console: &mut Console<'_>,
     names: &[String],
     filter: &Filter,
     work: impl FnOnce(&mut Console<'_>, &mut Models<'_>) -> Result<R, CommandError>,
 ) -> Result<R, CommandError> {
-    with_models_in(console, names, filter, ProcessOwner::Tool, work)
+    with_models_in(
+        console,
+        names,
+        filter,
+        ProcessOwner::Tool,
+        |console, models| {
+            models.stop_on_termination()?;
+            work(console, models)
+        },
+    )
 }
 
 /// Does the same as [`with_models`] in a process that may be a worker's.

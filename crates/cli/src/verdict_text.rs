@@ -164,7 +164,9 @@ pub(crate) fn caveat_lines(caveats: &[Caveat]) -> Vec<String> {
         caveats.iter().partition(|caveat| caveat.matters());
     let line = |caveat: &&Caveat| match caveat {
         _ if caveat.matters() => format!("  not covered: {caveat}"),
-        Caveat::NeverTaken { .. } => format!("  not covered: {caveat}"),
+        Caveat::NeverTaken { .. }
+        | Caveat::LeftOutActions { .. }
+        | Caveat::UntriedArguments { .. } => format!("  not covered: {caveat}"),
         _ => format!("  note: {caveat}"),
     };
     let mut lines: Vec<String> = open.iter().chain(&others).map(line).collect();
@@ -306,6 +308,14 @@ mod tests {
             Caveat::FilteredStates {
                 filter: what(),
                 states: 2,
+            },
+            Caveat::LeftOutActions {
+                actions: vec![what()],
+            },
+            Caveat::UntriedArguments {
+                action: what(),
+                parameter: what(),
+                left_out: 2,
             },
             Caveat::UncheckedProperties { properties: 2 },
             Caveat::NeverTaken { line: what() },

@@ -125,9 +125,24 @@ pub enum Caveat {
         /// The number of states that it cut off.
         states: u64,
     },
+    /// The user left out actions of the models.
+    LeftOutActions {
+        /// The names of the actions.
+        actions: Vec<String>,
+    },
+    /// Arguments of an action were not tried: its domains have none, or are paired and one of them is
+    /// longer.
+    UntriedArguments {
+        /// The name of the action.
+        action: String,
+        /// The parameter with too few values, or too many.
+        parameter: String,
+        /// The number of its values that were left out; 0 if it has none at all.
+        left_out: u64,
+    },
     /// Properties were not checked.
     UncheckedProperties {
-        /// The number of properties of the harness.
+        /// The number of properties of the harness or invariants of models; 0 if it is not known.
         properties: u64,
     },
     /// No test took an action of a line of the harness.
@@ -205,13 +220,16 @@ impl Verdict {
 
 impl Caveat {
     /// Returns true if the answer may be wrong because of it. The others are part of the question: the
-    /// author of a harness asks for an abstraction, that of a model for a filter, and the user may ask
-    /// not to check properties. A line that is never enabled cannot fail.
+    /// author of a harness asks for an abstraction, that of a model for a filter and for domains, and
+    /// the user may leave out actions, or ask not to check properties. A line that is never enabled
+    /// cannot fail.
     pub fn matters(&self) -> bool {
         !matches!(
             self,
             Caveat::Abstraction { .. }
                 | Caveat::FilteredStates { .. }
+                | Caveat::LeftOutActions { .. }
+                | Caveat::UntriedArguments { .. }
                 | Caveat::UncheckedProperties { .. }
                 | Caveat::NeverTaken { .. }
         )
@@ -228,6 +246,8 @@ impl Caveat {
             Caveat::Unconfirmed { .. } => "unconfirmed",
             Caveat::UnexploredObservable { .. } => "unexplored-observable",
             Caveat::FilteredStates { .. } => "filtered-states",
+            Caveat::LeftOutActions { .. } => "left-out-actions",
+            Caveat::UntriedArguments { .. } => "untried-arguments",
             Caveat::UncheckedProperties { .. } => "unchecked-properties",
             Caveat::NeverTaken { .. } => "never-taken",
             Caveat::RandomModel => "random-model",
@@ -269,6 +289,30 @@ impl fmt::Display for Caveat {
             }
             Caveat::FilteredStates { filter, states } => {
                 write!(out, "`{filter}` cut off {states} states")
+            }
+            Caveat::LeftOutActions { actions } => {
+                let names: Vec<String> = actions.iter().map(|name| format!("`{name}`")).collect();
+                write!(out, "{} left out", names.join(", "))
+            }
+            Caveat::UntriedArguments {
+                action,
+                parameter,
+                left_out: 0,
+            } => write!(
+                out,
+                "`{action}` was never tried, since the domain of its parameter `{parameter}` is empty"
+            ),
+            Caveat::UntriedArguments {
+                action,
+                parameter,
+                left_out,
+            } => write!(
+                out,
+                "{left_out} of the values of `{parameter}` were not tried in `{action}`: \
+                 the other parameters have fewer to be combined with"
+            ),
+            Caveat::UncheckedProperties { properties: 0 } => {
+                out.write_str("properties and invariants were not checked")
             }
             Caveat::UncheckedProperties { properties: 1 } => {
                 out.write_str("the property was not checked")

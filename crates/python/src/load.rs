@@ -260,7 +260,7 @@ fn top_package(module: &str) -> &str {
 }
 
 /// Loads `support.py`.
-fn load_support(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+pub(crate) fn load_support(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     let code = CString::new(include_str!("support.py"))?;
     PyModule::from_code(
         python,

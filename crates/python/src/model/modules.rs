@@ -15,6 +15,7 @@ use testwright_model::Filter;
 use super::action_names::{self, ModuleActions, ModuleRole};
 use super::actions;
 use super::model_values::{ModelValues, raised};
+use super::packing::StateEquality;
 use super::scenarios;
 use super::stepper::observations;
 use super::{ModelHandles, ModelStates, Models};
@@ -77,7 +78,12 @@ pub(crate) fn load<'py>(
         observations(python).map_err(to_model_error)?;
     }
     let found = import_all(python, names)?;
-    let (values, mut interner) = ModelValues::new(python).map_err(to_model_error)?;
+    let equality = if filter.follows_pymodel {
+        StateEquality::Python
+    } else {
+        StateEquality::Exact
+    };
+    let (values, mut interner) = ModelValues::new(python, equality).map_err(to_model_error)?;
     let values = Rc::new(RefCell::new(values));
     let mut warnings = Vec::new();
     let mut models: Vec<Box<dyn Model + 'py>> = Vec::new();
@@ -134,7 +140,7 @@ pub(crate) fn load<'py>(
         });
         modules.push(module.clone());
     }
-    if !filter.ignores_unknown {
+    if !filter.follows_pymodel {
         action_names::check(&unfiltered, filter, &mut warnings)?;
     }
     warn_about_arguments(
@@ -158,8 +164,30 @@ pub(crate) fn load<'py>(
             .with_help("modules that only configure others were named; name a model, too");
         return Err(error.into());
     }
+    let programs = modules
+        .iter()
+        .zip(&states)
+        .filter_map(|(module, states)| match states {
+            ModelStates::Program { states, .. } => {
+                Some((module.dict(), states.borrow().variables.clone()))
+            }
+            ModelStates::Fsm(_) | ModelStates::Suite => None,
+        });
+    let programs = programs.collect();
+    values
+        .borrow_mut()
+        .watch(programs)
+        .map_err(to_model_error)?;
+    let mut product = Product::new(interner, models);
+    let mut left_out: Vec<String> = Vec::new();
+    for name in unfiltered.iter().flat_map(|module| &module.names) {
+        if !filter.includes(name) && !left_out.contains(name) {
+            left_out.push(name.clone());
+        }
+    }
+    product.set_left_out(left_out);
     Ok(Models {
-        product: Product::new(interner, models),
+        product,
         warnings,
         python,
         handles: ModelHandles {

@@ -322,6 +322,67 @@ impl BaseImage {
         Ok(())
     }
 
+    /// Returns the names of what differs from the base, such as `` `log` in `Stack` ``.
+    pub(crate) fn changed_names(
+        &self,
+        context: &mut EncodingContext<'_>,
+    ) -> std::collections::BTreeSet<String> {
+        let python = context.python;
+        let places = self.places(python);
+        let mut names = std::collections::BTreeSet::new();
+        let nothing = FxHashSet::default();
+        let _no_error = self.for_each_changed(context, &nothing, |context, image| {
+            let object = image.object.bind(python);
+            if !context.anchors.contains_key(&(object.as_ptr() as usize)) {
+                let place = places.get(&(object.as_ptr() as usize)).cloned();
+                names
+                    .insert(place.unwrap_or_else(|| format!("a `{}`", layout::class_name(object))));
+                return Ok(());
+            }
+            let current = ObjectImage::read(object, &image.layout, &context.ignored);
+            let [before, after] = [image, &current].map(|image| named_parts(python, image));
+            let differs = |(name, part): &&(String, &OwnedPart),
+                           others: &[(String, &OwnedPart)]| {
+                let mut others = others.iter();
+                !others.any(|(other, found)| other == name && found.as_part() == part.as_part())
+            };
+            let gone = before.iter().filter(|one| differs(one, &after));
+            let found = after.iter().filter(|one| differs(one, &before));
+            names.extend(gone.chain(found).map(|(name, _)| name.clone()));
+            Ok(())
+        });
+        names
+    }
+
+    /// Returns a name for each data object: that of the first place from which it is reached.
+    fn places(&self, python: Python<'_>) -> FxHashMap<usize, String> {
+        let mut places: FxHashMap<usize, String> = FxHashMap::default();
+        for anchor in &self.anchors {
+            for (name, part) in named_parts(python, &anchor.image) {
+                let mut waiting: Vec<Py<PyAny>> = Vec::new();
+                waiting.extend(part.object().map(|object| object.clone_ref(python)));
+                while let Some(object) = waiting.pop() {
+                    let address = object.as_ptr() as usize;
+                    if places.contains_key(&address) {
+                        continue;
+                    }
+                    let parts = match self.index.get(&address) {
+                        Some(index) if *index < self.anchors.len() => continue,
+                        Some(index) => self.image(*index).map(|image| &image.parts),
+                        None => None,
+                    };
+                    let own = parts.into_iter().flatten().filter_map(OwnedPart::object);
+                    waiting.extend(own.map(|part| part.clone_ref(python)));
+                    if let Ok(items) = object.bind(python).cast_exact::<pyo3::types::PyTuple>() {
+                        waiting.extend(items.iter().map(Bound::unbind));
+                    }
+                    places.insert(address, name.clone());
+                }
+            }
+        }
+        places
+    }
+
     /// Returns the encoding of the unchanged modules.
     pub(crate) fn key(&self) -> u128 {
         self.key
@@ -335,6 +396,45 @@ impl BaseImage {
             .map(|image| image.object.bind(python).clone())
             .collect()
     }
+}
+
+/// Returns the parts of an anchor that have names, with these names as a user knows them.
+fn named_parts<'i>(python: Python<'_>, image: &'i ObjectImage) -> Vec<(String, &'i OwnedPart)> {
+    let object = image.object.bind(python);
+    let text = |name: &str| object.getattr(name).map(|name| name.to_string());
+    let mut named = Vec::new();
+    let (owner, entries) = match image.layout.content {
+        ObjectContent::Function => {
+            let owner = text("__qualname__").unwrap_or_default();
+            let fields = [
+                "the code",
+                "a default argument",
+                "a default argument",
+                "the closure",
+            ];
+            for (field, part) in fields.iter().zip(&image.parts) {
+                named.push((format!("{field} of `{owner}`"), part));
+            }
+            (owner, image.parts.get(4..).unwrap_or_default())
+        }
+        ObjectContent::Class => (
+            text("__qualname__").unwrap_or_default(),
+            image.parts.as_slice(),
+        ),
+        _ => (String::new(), image.parts.as_slice()),
+    };
+    let module = object.get_item("__name__").map(|name| name.to_string());
+    for entry in entries.chunks_exact(2) {
+        let Some(name) = entry[0].object() else {
+            continue;
+        };
+        let name = name.bind(python);
+        named.push(match &module {
+            Ok(module) if owner.is_empty() => (format!("`{name}` in `{module}`"), &entry[1]),
+            _ => (format!("`{owner}.{name}`"), &entry[1]),
+        });
+    }
+    named
 }
 
 /// Encodes a part of an anchor.

@@ -207,7 +207,7 @@ fn pointer_of(object: Option<&Bound<'_, PyAny>>) -> Pointer {
 }
 
 /// Reads a slot. `None` if it is empty.
-fn read_slot<'py>(
+pub(crate) fn read_slot<'py>(
     slot: &Bound<'py, PyAny>,
     object: &Bound<'py, PyAny>,
 ) -> Option<Bound<'py, PyAny>> {

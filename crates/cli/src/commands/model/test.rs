@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use testwright_core::product::{Interner, ModelError, StepLabel};
+use testwright_core::verdict::Caveat;
 use testwright_core::{Error, Failure};
 use testwright_model::{
     Chooser, Implementation, ModelRunner, RunCounts, RunEnd, RunPlan, RunWatcher, step_text,
@@ -24,7 +25,7 @@ use crate::guard::{ProgressNote, run_guarded};
 use crate::models::{DEFAULT_TIMEOUT, RunExplainer};
 use crate::quantity::parse_from_zero;
 use crate::source::SystemSource;
-use crate::{CommandError, ExitStatus, duration, models, quantity};
+use crate::{CommandError, ExitStatus, duration, models, quantity, verdict_text};
 
 /// Test an implementation against a model, or make tests from a model
 ///
@@ -251,6 +252,26 @@ impl ModelTestCommand {
         )
     }
 
+    /// Returns what no run could test: actions that were left out, arguments that domains leave out, and
+    /// invariants.
+    fn caveats(&self, models: &Models<'_>) -> Vec<Caveat> {
+        let mut caveats = models.product.caveats();
+        caveats.retain(|caveat| {
+            matches!(
+                caveat,
+                Caveat::LeftOutActions { .. } | Caveat::UntriedArguments { .. }
+            )
+        });
+        let invariants = models.product.models().iter();
+        let invariants = invariants.filter(|model| model.has_invariant()).count() as u64;
+        if self.no_check && invariants > 0 {
+            caveats.push(Caveat::UncheckedProperties {
+                properties: invariants,
+            });
+        }
+        caveats
+    }
+
     /// Returns the time limit of the stepper.
     fn timeout(&self) -> Duration {
         self.timeout.unwrap_or(DEFAULT_TIMEOUT)
@@ -372,6 +393,9 @@ impl ModelTestCommand {
                 "{} ended before an accepting state; a larger `--steps` or `--cleanup` may lead to one",
                 quantity::format_count(played.unfinished, "run")
             ));
+        }
+        for line in verdict_text::caveat_lines(&self.caveats(models)) {
+            console.out(line);
         }
         // Failures up to an interrupt or an error are still reported.
         played.error = result

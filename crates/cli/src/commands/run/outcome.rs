@@ -69,6 +69,9 @@ impl RunOutcome {
         if !verdict.limits().contains(&ReachedLimit::Failure) {
             verdict.add_caveats(self.untaken_lines(catalog));
         }
+        if run.system.no_check {
+            verdict.add_caveats([Caveat::UncheckedProperties { properties: 0 }]);
+        }
         verdict
     }
 
