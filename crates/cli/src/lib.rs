@@ -33,6 +33,7 @@ mod panics;
 mod pictures;
 mod project;
 mod quantity;
+mod quick_culprits;
 mod reduction;
 mod render;
 mod report;

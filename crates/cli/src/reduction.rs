@@ -2,8 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use testwright_core::analyse::culprit::{Culprit, SameBug};
+use testwright_core::replay::ReplayOptions;
 use testwright_core::shrink::{
-    Effort, NormalizeOptions, ReduceError, ReduceOptions, SameFailure, Shrinker, Shrunk, Speed,
+    Effort, NormalizeOptions, ReduceError, ReduceOptions, Shrinker, Shrunk, Speed,
 };
 use testwright_core::{Failure, System, Test};
 use testwright_python::Hook;
@@ -53,12 +55,12 @@ pub(crate) enum ReductionGoal {
 /// The number of runs that simplification may use even if the reduction took fewer.
 const MIN_SIMPLIFY_RUNS: u64 = 60;
 
-/// Reduces a test. Ctrl-C ends it with the best test so far.
+/// Reduces a test. Ctrl-C ends it with the best test so far. If the culprit is given, it stays the same.
 pub(crate) fn reduce(
     console: &mut Console<'_>,
     system: &mut (impl Target + ?Sized),
     test: &Test,
-    failure: &Failure,
+    (failure, culprit): (&Failure, Option<&Culprit>),
     options: &ReduceOptions,
     aim: ReductionGoal,
 ) -> Result<ReducedTest, ReduceError> {
@@ -75,7 +77,7 @@ pub(crate) fn reduce(
         !testwright_python::is_interrupted()
     };
     system.call_hook(Hook::BeforeReduce);
-    let shrunk = shrink(system, test, failure, options, aim, &mut proceed);
+    let shrunk = shrink(system, test, (failure, culprit), options, aim, &mut proceed);
     system.call_hook(Hook::AfterReduce);
     console.clear_status();
     let (shrunk, effort) = match shrunk {
@@ -103,12 +105,18 @@ pub(crate) fn reduce(
 pub(crate) fn shrink<S: System + ?Sized>(
     system: &mut S,
     test: &Test,
-    failure: &Failure,
+    (failure, culprit): (&Failure, Option<&Culprit>),
     options: &ReduceOptions,
     aim: ReductionGoal,
     proceed: &mut dyn FnMut() -> bool,
 ) -> Result<(Shrunk, Effort), ReduceError> {
-    let mut goal = SameFailure(failure.clone());
+    let mut goal = SameBug {
+        failure: failure.clone(),
+        culprit: culprit.cloned(),
+        options: ReplayOptions {
+            check: options.check,
+        },
+    };
     let mut is_stopped = false;
     let mut proceed = || {
         is_stopped |= !proceed();

@@ -90,6 +90,8 @@ pub(crate) enum WorkerTask {
     Simplify {
         test: SentTest,
         failure: SentFailure,
+        /// The step that is to blame, which stays the same.
+        culprit: Option<SentCulprit>,
     },
     /// Find the identity of the bug that a failing test shows.
     Identify {
@@ -149,6 +151,8 @@ pub(crate) enum WorkerReport {
         number: u64,
         test: SentTest,
         failure: SentFailure,
+        /// The step that is to blame, if it was looked for and found.
+        culprit: Option<SentCulprit>,
     },
     /// A request for the new tests of other workers. The supervisor answers with a list of tests.
     TestsRequested,
@@ -195,6 +199,7 @@ pub(crate) struct SentCulprit {
     shape: String,
     lines: BTreeSet<String>,
     evidence: BTreeSet<String>,
+    spoiled: BTreeSet<String>,
     is_earlier: bool,
 }
 
@@ -206,6 +211,7 @@ impl From<Culprit> for SentCulprit {
             shape: culprit.shape,
             lines: culprit.lines,
             evidence: culprit.evidence,
+            spoiled: culprit.spoiled,
             is_earlier: culprit.is_earlier,
         }
     }
@@ -219,6 +225,7 @@ impl From<SentCulprit> for Culprit {
             shape: sent.shape,
             lines: sent.lines,
             evidence: sent.evidence,
+            spoiled: sent.spoiled,
             is_earlier: sent.is_earlier,
         }
     }

@@ -3,19 +3,19 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use testwright_core::message::without_values;
 use testwright_core::product::{
     JointStep, ModelError, ModelState, NameId, Phase, Product, ValueId,
 };
 use testwright_core::{
-    ActionId, Catalog, Coverage, Covered, Equivalence, Error, Failure, FailureKind, Fingerprint,
-    Outcome, Random, Snapshot, System, TargetId, TemplateId, TooManyActions,
+    ActionId, Catalog, Coverage, Covered, Equivalence, Error, Examination, Failure, FailureKind,
+    Fingerprint, Outcome, Random, Snapshot, System, TargetId, TemplateId, TooManyActions,
 };
 
 mod lockstep;
 mod saved_actions;
 mod transition_coverage;
 
-use crate::mismatch::without_values;
 use lockstep::AttachedImplementation;
 pub use transition_coverage::TakenTransition;
 use transition_coverage::TransitionCoverage;
@@ -60,6 +60,9 @@ pub struct ProductSystem<'w, 'm> {
     /// Error that kept the models from saying what is possible now.
     error: Option<ModelError>,
 }
+
+/// Maximum number of observers of one name.
+const MAX_OBSERVERS: usize = 4;
 
 /// Maximum number of states in the cache. Tests pass through the same states again and again.
 const MAX_CACHED: usize = 1 << 16;
@@ -274,6 +277,29 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
         actions
     }
 
+    /// Returns possible actions with results that leave the models where they are, a few of each name.
+    fn observers(&mut self) -> Vec<ActionId> {
+        let (states, possible) = (self.states.clone(), self.possible_actions());
+        let mut observers = Vec::new();
+        for action in possible {
+            let chosen = self.name_and_arguments(action);
+            let mut of_action = self
+                .possible_steps()
+                .filter(|one| Some((one.label.name, one.label.arguments)) == chosen);
+            if of_action.all(|one| one.label.result != ValueId::NONE && states == [one.to.clone()])
+            {
+                observers.push(action);
+            }
+        }
+        let mut counts: FxHashMap<TemplateId, usize> = FxHashMap::default();
+        observers.retain(|action| {
+            let count = counts.entry(self.actions.template_of(*action)).or_default();
+            *count += 1;
+            *count <= MAX_OBSERVERS
+        });
+        observers
+    }
+
     /// Moves the system to these states.
     fn set_states(&mut self, states: Vec<Vec<ModelState>>) {
         self.states = states;
@@ -418,6 +444,29 @@ impl System for ProductSystem<'_, '_> {
         }
         // The code of a model runs when it computes its next steps, so this is where it raises.
         self.model_outcome()
+    }
+
+    fn examine(&mut self) -> Option<Examination> {
+        let attached = self.attached.as_ref()?;
+        if attached.is_asynchronous() {
+            return None;
+        }
+        Some(Examination {
+            observers: self.observers(),
+            state: Some(crate::graph::key_of_states(&self.states)),
+            ..Examination::default()
+        })
+    }
+
+    fn step_with_lines(&mut self, action: ActionId, lines: &mut Vec<String>) -> Outcome {
+        let record = |system: &mut Self, record| {
+            let attached = system.attached.as_mut();
+            attached.map_or_else(Vec::new, |attached| attached.record_lines(record))
+        };
+        record(self, true);
+        let outcome = self.step(action);
+        lines.extend(record(self, false));
+        outcome
     }
 
     fn check(&mut self) -> Outcome {

@@ -63,6 +63,8 @@ pub struct StepMismatch {
     pub text: String,
     /// Class of the exception that was raised, if it was one.
     pub exception: Option<String>,
+    /// The part of the description that stays the same with other values, if it is known.
+    pub reason: Option<String>,
 }
 
 /// The implementation under test.
@@ -73,6 +75,12 @@ pub trait Implementation {
         interner: &Interner,
         label: StepLabel,
     ) -> Result<Option<StepMismatch>, ModelError>;
+
+    /// Begins to record the lines of code that it executes, if it can. Without `record`, stops and returns
+    /// them.
+    fn record_lines(&mut self, _record: bool) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Resets it for another run.
     fn reset(&mut self) -> Result<(), ModelError>;

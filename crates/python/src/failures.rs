@@ -1,8 +1,13 @@
 //! The conversion of Python exceptions to failures.
 
+use std::ffi::CString;
+
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyMemoryError, PyRecursionError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTraceback;
+use testwright_core::message::without_values;
 use testwright_core::{Failure, FailureKind};
 
 /// The maximum length of a message: a system may put a whole data structure into one.
@@ -11,14 +16,22 @@ const MAX_MESSAGE: usize = 1_000;
 /// The minimum number of digits of a hexadecimal number that is taken for an address.
 const MIN_ADDRESS_DIGITS: usize = 8;
 
+/// The place where an exception was raised.
+struct PlaceOfFailure {
+    /// File names and lines.
+    text: String,
+    /// True if the message says more than the place.
+    needs_message: bool,
+}
+
 /// An exception as text, for display and comparison.
 pub(crate) struct RaisedException {
     /// The qualified name of the class.
     pub(crate) type_name: String,
     /// The text of the exception, possibly truncated.
     pub(crate) message: String,
-    /// File name and line where it was raised; `None` for exceptions that may come up anywhere.
-    location: Option<String>,
+    /// Where it was raised; `None` for exceptions that may come up anywhere.
+    place: Option<PlaceOfFailure>,
     /// The formatted traceback.
     pub(crate) traceback: String,
 }
@@ -29,15 +42,15 @@ impl RaisedException {
         let (type_name, message) = type_and_message(python, error);
         let is_unlocated = error.is_instance_of::<PyRecursionError>(python)
             || error.is_instance_of::<PyMemoryError>(python);
-        let location = if is_unlocated {
+        let place = if is_unlocated {
             None
         } else {
-            error.traceback(python).and_then(innermost_location)
+            error.traceback(python).and_then(place_of_failure)
         };
         RaisedException {
             type_name,
             message,
-            location,
+            place,
             traceback: escape_unprintable(&format_traceback(python, error)),
         }
     }
@@ -49,24 +62,17 @@ impl RaisedException {
 
     /// Returns the identity of the bug: the part that stays the same with other values.
     pub(crate) fn signature(&self) -> String {
-        match &self.location {
-            Some(location) => format!(
-                "{} at {location}: {}",
+        match &self.place {
+            // The message of a `KeyError` is nothing but a value.
+            Some(place) if place.needs_message && self.type_name != "KeyError" => format!(
+                "{} at {}: {}",
                 self.type_name,
-                self.message_without_values()
+                place.text,
+                without_values(&self.message)
             ),
+            Some(place) => format!("{} at {}", self.type_name, place.text),
             None => self.type_name.clone(),
         }
-    }
-}
-
-impl RaisedException {
-    /// Returns the message without values. The message of a `KeyError` is nothing but a value.
-    fn message_without_values(&self) -> String {
-        if self.type_name == "KeyError" {
-            return String::from("#");
-        }
-        without_values(&self.message)
     }
 }
 
@@ -89,11 +95,16 @@ fn type_and_message(python: Python<'_>, error: &PyErr) -> (String, String) {
     (type_name, truncate(&message))
 }
 
-/// Joins a type name and the first line of a message.
+/// Joins a type name and the first line of a message that is not blank. `…` marks that there are more.
 fn headline(type_name: &str, message: &str) -> String {
-    match message.lines().next().unwrap_or_default() {
-        "" => type_name.to_owned(),
-        text => format!("{type_name}: {text}"),
+    let mut lines = message
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
+    match (lines.next(), lines.next()) {
+        (None, _) => type_name.to_owned(),
+        (Some(text), None) => format!("{type_name}: {text}"),
+        (Some(text), Some(_)) => format!("{type_name}: {text} …"),
     }
 }
 
@@ -156,29 +167,62 @@ fn truncate(text: &str) -> String {
     }
 }
 
-/// Returns the innermost location of a traceback: `file.py:12`.
-fn innermost_location(traceback: Bound<'_, PyTraceback>) -> Option<String> {
-    let mut entry = traceback.into_any();
-    while let Ok(next) = entry.getattr("tb_next") {
-        if next.is_none() {
-            break;
-        }
-        entry = next;
+/// Calls a function of `place_of_failure.py`.
+fn call_place_of_failure<'py>(
+    python: Python<'py>,
+    name: &str,
+    arguments: impl PyCallArgs<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let module = MODULE.get_or_try_init(python, || {
+        let code = CString::new(include_str!("place_of_failure.py"))?;
+        let path = c"testwright/place_of_failure.py";
+        let module = PyModule::from_code(python, &code, path, c"testwright_place_of_failure")?;
+        Ok::<_, PyErr>(module.unbind())
+    })?;
+    module.bind(python).call_method1(name, arguments)
+}
+
+/// Records the lines of functions that a harness or a stepper calls.
+pub(crate) struct LineRecorder<'py>(Bound<'py, PyAny>);
+
+impl<'py> LineRecorder<'py> {
+    /// Begins to record what the code in a file calls. The lines of the file itself count if it is a
+    /// stepper.
+    pub(crate) fn start<'a>(
+        python: Python<'py>,
+        path: impl IntoPyObject<'py>,
+        is_stepper: bool,
+    ) -> PyResult<LineRecorder<'py>> {
+        let recorder = call_place_of_failure(python, "LineRecorder", (path, is_stepper))?;
+        recorder.call_method0("start")?;
+        Ok(LineRecorder(recorder))
     }
-    let code = entry
-        .getattr("tb_frame")
-        .and_then(|frame| frame.getattr("f_code"))
-        .ok()?;
-    let file: String = code
-        .getattr("co_filename")
-        .and_then(|name| name.extract())
-        .ok()?;
-    let line: usize = entry
-        .getattr("tb_lineno")
-        .and_then(|line| line.extract())
-        .ok()?;
-    let name = file.rsplit(['/', '\\']).next().unwrap_or(&file).to_owned();
-    Some(format!("{name}:{line}"))
+
+    /// Stops recording and returns the lines.
+    pub(crate) fn stop(self) -> Vec<String> {
+        let lines = self.0.call_method0("stop");
+        lines.and_then(|lines| lines.extract()).unwrap_or_default()
+    }
+}
+
+/// Returns where an exception was raised.
+fn place_of_failure(traceback: Bound<'_, PyTraceback>) -> Option<PlaceOfFailure> {
+    let found = call_place_of_failure(traceback.py(), "place_of_failure", (traceback,));
+    let (text, needs_message) = found.ok()?.extract().ok()?;
+    Some(PlaceOfFailure {
+        text,
+        needs_message,
+    })
+}
+
+/// Returns those words of a text that are written in the file of a function: the others are values.
+/// `None` if the file cannot be found.
+pub(crate) fn written_words(function: &Bound<'_, PyAny>, text: &str) -> Option<String> {
+    let code = function.getattr("__code__").ok()?;
+    let file = code.getattr("co_filename").ok()?;
+    let words = call_place_of_failure(function.py(), "written_words", (file, text));
+    words.ok()?.extract().ok()
 }
 
 /// Returns the formatted traceback of an exception.
@@ -219,29 +263,9 @@ fn without_misplaced_carets(traceback: &str) -> String {
     kept
 }
 
-/// Returns the text with every number (and so every address) written as `#`.
-fn without_values(text: &str) -> String {
-    let mut plain = String::new();
-    let mut in_number = false;
-    for character in text.chars() {
-        let continues =
-            in_number && (character.is_ascii_hexdigit() || matches!(character, 'x' | '.'));
-        if character.is_ascii_digit() || continues {
-            if !in_number {
-                plain.push('#');
-            }
-            in_number = true;
-        } else {
-            in_number = false;
-            plain.push(character);
-        }
-    }
-    plain
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{escape_unprintable, without_values};
+    use super::escape_unprintable;
 
     #[test]
     fn addresses_and_control_characters_are_not_for_people() {
@@ -250,14 +274,5 @@ mod tests {
             "<A at 0x…>\\u{1b}[31m\\u{0}\té\n"
         );
         assert_eq!(escape_unprintable("mask 0xff"), "mask 0xff");
-    }
-
-    #[test]
-    fn numbers_and_addresses_are_values() {
-        assert_eq!(
-            without_values("<A object at 0x7f3a> has 12 items, 1.5 too many"),
-            "<A object at #> has # items, # too many"
-        );
-        assert_eq!(without_values("no numbers"), "no numbers");
     }
 }

@@ -519,80 +519,77 @@ SIMPLE_LOADS = {"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_DEREF"
 IGNORED = {"EXTENDED_ARG", "PRECALL", "PUSH_NULL"}
 
 
-class LineRecorder:
-    """Records the lines of functions that a harness calls directly.
+def are_constants(statements):
+    """Returns whether all of these assignments assign constants."""
+    try:
+        for statement in statements:
+            (assignment,) = ast.parse(statement).body
+            ast.literal_eval(assignment.value)
+    except (AttributeError, SyntaxError, TypeError, ValueError, RecursionError):
+        return False
+    return True
 
-    What those call in turn depends too much on values. The standard library does not count.
+
+def compare_with_twin(value, twin):
+    """Returns the attributes in which a value and its twin differ, and whether they are of one make.
+
+    Objects hold the same data if their attributes do, whatever their classes. Values of different
+    make, such as a list and a set, may differ although all is well, unless they say themselves
+    that they are equal.
     """
-
-    def __init__(self, harness):
-        self.harness, self.lines = harness, set()
-
-    def start(self):
-        """Begins to record, unless another tool traces already."""
-        if sys.gettrace() is None:
-            sys.settrace(self.enter)
-
-    def stop(self):
-        """Stops recording and returns the lines."""
-        if sys.gettrace() == self.enter:
-            sys.settrace(None)
-        return sorted(self.lines)
-
-    def enter(self, frame, event, argument):
-        """Decides for a frame whether its lines are recorded."""
-        path = frame.f_code.co_filename
-        if path == self.harness:
-            return None
-        caller = frame.f_back.f_code.co_filename if frame.f_back else self.harness
-        is_outer = caller == self.harness
-        return self.record if is_outer and not is_of_python(path) else None
-
-    def record(self, frame, event, argument):
-        """Records a line."""
-        if event == "line":
-            name = os.path.basename(frame.f_code.co_filename)
-            self.lines.add(f"{name}:{frame.f_lineno}")
-        return self.record
-
-
-class OnlyAttributes:
-    """An object that has nothing but attributes."""
-
-
-PLAIN_TYPES = {bool, bytes, complex, float, frozenset, int, range, set, str, type(None)}
-
-
-def hold_same_data(pairs):
-    """Returns whether both values of each pair hold the same data.
-
-    Objects hold the same data if their attributes do, whatever their classes.
-    """
-    seen, waiting = set(), list(pairs)
+    differences, is_comparable = set(), True
+    seen, waiting = set(), [("", value, twin)]
     while waiting:
-        one, other = waiting.pop()
+        path, one, other = waiting.pop()
         if one is other or (id(one), id(other)) in seen:
             continue
         seen.add((id(one), id(other)))
-        if type(one) is type(other) and type(one) in (list, tuple, collections.deque):
-            if len(one) != len(other):
-                return False
-            waiting += zip(one, other)
-        elif type(one) is type(other) and type(one) is dict:
-            if list(map(repr, one)) != list(map(repr, other)):
-                return False
-            waiting += zip(one.values(), other.values())
-        elif type(one) is type(other) and type(one) in PLAIN_TYPES:
-            if repr(one) != repr(other):
-                return False
-        else:
-            # Larger objects have data besides their attributes.
-            if any(
-                type(each).__basicsize__ != OnlyAttributes.__basicsize__ for each in (one, other)
-            ):
-                return False
-            waiting.append((vars(one), vars(other)))
-    return True
+        try:
+            (kind, parts), (other_kind, other_parts) = parts_of(one), parts_of(other)
+            if kind == other_kind and parts.keys() == other_parts.keys():
+                if kind in ("mapping", "sequence", "object"):
+                    for name, part in parts.items():
+                        inner = path or (f".{name}" if kind == "object" else "[…]")
+                        waiting.append((inner, part, other_parts[name]))
+                elif parts != other_parts:
+                    differences.add(path)
+            elif kind == other_kind != "object" or one is None or other is None:
+                differences.add(path)
+            elif (one == other) is not True:
+                differences.add(path)
+                is_comparable = False
+        except Exception:  # raised by code under test, so nothing is known
+            differences.add(path)
+            is_comparable = False
+    return sorted(differences), is_comparable
+
+
+def parts_of(value):
+    """Returns what kind of value it is, and its parts by name.
+
+    The order of a dictionary does not count, nor does that of a set.
+    """
+    if isinstance(value, dict):
+        return "mapping", {repr(key): part for key, part in dict.items(value)}
+    for kind in (list, tuple, collections.deque):
+        if isinstance(value, kind):
+            return "sequence", dict(enumerate(kind.__iter__(value)))
+    if isinstance(value, (set, frozenset)):
+        return "set", dict.fromkeys(sorted(map(repr, value)))
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, range)):
+        is_number = isinstance(value, (int, float, complex)) and not value != value
+        return "value", {"": value if is_number else repr(value)}
+    kinds = [kind for kind in type(value).__mro__ if not kind.__flags__ & HEAP_TYPE]
+    if kinds != [object] or isinstance(value, (type, types.FunctionType)):
+        has_equality = type(value).__eq__ is not object.__eq__
+        return f"other {type(value).__qualname__}", {"": repr(value)} if has_equality else {}
+    slots = [name for kind in type(value).__mro__ for name in vars(kind).get("__slots__", ())]
+    parts = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    return "object", {**parts, **getattr(value, "__dict__", {})}
+
+
+# Marks classes that were defined in Python.
+HEAP_TYPE = 1 << 9
 
 
 def names_of(code):

@@ -88,9 +88,15 @@ impl ReduceCommand {
         let saved = TextFile::read(&self.test)?;
         let work = |console: &mut Console<'_>, system: &mut dyn Target, test: Test| {
             let failure = self.find_failure(system, &test)?;
-            let reduced =
-                reduction::reduce(console, system, &test, &failure, &self.options(), self.aim)
-                    .map_err(|error| self.reduction_error(error))?;
+            let reduced = reduction::reduce(
+                console,
+                system,
+                &test,
+                (&failure, None),
+                &self.options(),
+                self.aim,
+            )
+            .map_err(|error| self.reduction_error(error))?;
             let text = self.text(&source, system.actions(), &reduced);
             if self.json {
                 let report = ReduceReport {

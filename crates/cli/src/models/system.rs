@@ -7,8 +7,8 @@ use rustc_hash::FxHashSet;
 use testwright_campaign::SentName;
 use testwright_core::product::ModelError;
 use testwright_core::{
-    ActionId, Catalog, Coverage, Covered, Error, Outcome, Random, Step, System, TargetId,
-    TemplateSet, Test, saved,
+    ActionId, Catalog, Coverage, Covered, Error, Examination, Outcome, Random, Step, System,
+    TargetId, TemplateSet, Test, saved,
 };
 use testwright_model::{ProductSystem, state_text};
 use testwright_python::{Models, OutputCapture, OutputMode, SlotValue, StepperFactory};
@@ -210,6 +210,14 @@ impl System for ModelSystem<'_, '_, '_> {
             note.mark_own_work();
         }
         outcome
+    }
+
+    fn examine(&mut self) -> Option<Examination> {
+        self.product.examine()
+    }
+
+    fn step_with_lines(&mut self, action: ActionId, lines: &mut Vec<String>) -> Outcome {
+        self.product.step_with_lines(action, lines)
     }
 
     fn check(&mut self) -> Outcome {

@@ -11,7 +11,7 @@ use testwright_campaign::{
     Activity, CheckedConnection, LOST_CONNECTION, LoggedSystem, ReportSender, SentFailure,
     SentTest, StepLog, WorkerContext, WorkerSpawner, connect, serve,
 };
-use testwright_core::analyse::culprit::identify;
+use testwright_core::analyse::culprit::{Culprit, identify};
 use testwright_core::shrink::ReduceError;
 use testwright_core::{Error, Step, saved};
 use testwright_core::{
@@ -21,7 +21,7 @@ use testwright_core::{
 use testwright_python::{Hook, Interpreter, Options, ProcessOwner, PythonSystem};
 
 use super::search::{self, SharedSender};
-use super::{LoadRefusal, LoadReport, WorkerReport, WorkerSetup, WorkerTask};
+use super::{LoadRefusal, LoadReport, SentCulprit, WorkerReport, WorkerSetup, WorkerTask};
 use crate::commands::{RunCommand, SelectedStrategy};
 use crate::console::Console;
 use crate::models::{ModelSystem, StepNotes};
@@ -249,9 +249,11 @@ impl WorkerCommand {
                 search::search(&self.run, system, log, &sender, task);
                 None
             }
-            WorkerTask::Simplify { test, failure } => {
-                Some(simplify(&self.run, system, log, test, failure))
-            }
+            WorkerTask::Simplify {
+                test,
+                failure,
+                culprit,
+            } => Some(simplify(&self.run, system, log, test, (failure, culprit))),
             WorkerTask::Identify { test, failure } => {
                 Some(find_culprit(&self.run, system, log, test, failure))
             }
@@ -335,19 +337,20 @@ fn simplify<S: Target>(
     system: &mut S,
     log: &StepLog,
     test: SentTest,
-    failure: SentFailure,
+    (failure, culprit): (SentFailure, Option<SentCulprit>),
 ) -> WorkerReport {
     let test = test.for_system(system);
     let Some(failure) = failure.into_failure() else {
         return WorkerReport::Impossible(Error::new("there is no such kind of failure").into());
     };
+    let culprit = culprit.map(Culprit::from);
     let options = run.reduce_options();
     system.call_hook(Hook::BeforeReduce);
     let mut proceed = || !log.is_stop_requested();
     let shrunk = reduction::shrink(
         &mut LoggedSystem::new(system, log),
         &test,
-        &failure,
+        (&failure, culprit.as_ref()),
         &options,
         ReductionGoal::Simple,
         &mut proceed,

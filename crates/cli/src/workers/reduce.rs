@@ -16,7 +16,7 @@ use testwright_campaign::{
     ForkServer, ProcessLauncher, RemoteSystem, SentFailure, StepLog, Supervisor,
     TEST_TIMEOUT_SIGNATURE, Timeouts, WorkerLoss, WorkerOutcome, supervise,
 };
-use testwright_core::analyse::culprit::{BugIdentity, identify};
+use testwright_core::analyse::culprit::{BugIdentity, Culprit, identify};
 use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{ReduceError, ReduceOptions, Shrunk};
 use testwright_core::{Catalog, Error, Failure, FailureKind, Step, Test, saved};
@@ -148,7 +148,7 @@ impl<'a> WorkerReducer<'a> {
     pub(crate) fn reduce(
         &mut self,
         test: &Test,
-        failure: &Failure,
+        (failure, culprit): (&Failure, Option<&Culprit>),
         history: Option<&Test>,
     ) -> Result<ReductionOutcome, Error> {
         let started = Instant::now();
@@ -181,11 +181,11 @@ impl<'a> WorkerReducer<'a> {
                     }
                     ReplayResult::Passes => SimplifyResult::NotReproduced(None),
                     ReplayResult::Fails { .. } | ReplayResult::Unknown => {
-                        self.simplify(&candidate, failure)?
+                        self.simplify(&candidate, failure, culprit)?
                     }
                 }
             } else {
-                self.simplify(&candidate, failure)?
+                self.simplify(&candidate, failure, culprit)?
             };
             match attempt {
                 SimplifyResult::NotReproduced(other) if number == 0 => other_failure = other,
@@ -225,11 +225,16 @@ impl<'a> WorkerReducer<'a> {
 
     /// Simplifies a test in one process for all attempts. If the result does not fail in a new
     /// process, attempts have influenced each other, and each gets a process of its own.
-    fn simplify(&mut self, test: &Test, failure: &Failure) -> Result<SimplifyResult, Error> {
+    fn simplify(
+        &mut self,
+        test: &Test,
+        failure: &Failure,
+        culprit: Option<&Culprit>,
+    ) -> Result<SimplifyResult, Error> {
         let attempt = if is_fatal(failure.kind) {
             self.simplify_remotely(test, failure, false)?
         } else {
-            self.simplify_in_worker(test, failure)?
+            self.simplify_in_worker(test, failure, culprit)?
         };
         // A hang is confirmed already.
         let is_stopping = self.stop.load(Ordering::Relaxed) || failure.kind == FailureKind::Hang;
@@ -265,10 +270,12 @@ impl<'a> WorkerReducer<'a> {
         &mut self,
         test: &Test,
         failure: &Failure,
+        culprit: Option<&Culprit>,
     ) -> Result<SimplifyResult, Error> {
         let task = WorkerTask::Simplify {
             test: self.actions.encode_test(test),
             failure: failure.into(),
+            culprit: culprit.cloned().map(Into::into),
         };
         match self.run_task(&task, self.stop, self.bounds())? {
             WorkerAnswer::Report(WorkerReport::Simplified {
@@ -392,7 +399,14 @@ impl<'a> WorkerReducer<'a> {
         if let Some(floor) = hang_floor {
             remote = remote.with_learned_limit(floor, None);
         }
-        match reduction::shrink(&mut remote, test, failure, &options, aim, &mut proceed) {
+        match reduction::shrink(
+            &mut remote,
+            test,
+            (failure, None),
+            &options,
+            aim,
+            &mut proceed,
+        ) {
             Ok((
                 Shrunk {
                     test,

@@ -1,22 +1,29 @@
 //! The step of a failing test that is to blame, and with it the identity of the bug.
 //!
 //! A bug in one function is seen in many ways: every function that reads what it spoiled gives a
-//! wrong result, each in a line of its own. So a failing test is run again, and after each step all
-//! that can be observed is observed: every action whose result is checked is taken, in a replay
-//! that ends with it. The step after which that shows the first difference is the *culprit*. Two
-//! failing tests show the same bug if they have the same culprit, if it executed the same code, and
-//! if at least one observation differs in both.
+//! wrong result, each in a line of its own. So the step that spoiled it is looked for: the *culprit*.
 //!
-//! An observer that is itself wrong must not make its victim look guilty. So a difference counts
-//! only if two different observers show it, and either the values of the system stopped to agree
-//! with those of the reference in that step, or, where they cannot be compared, at least half of
-//! all observers show it. Otherwise the failing step itself is the culprit, and the failure's
-//! [signature](Failure::signature) is its identity.
+//! If the values of the system can be compared with those of a reference, it is the first step after
+//! which they differ. Where the failing step reads a slot, the slot's own history counts; and if it
+//! got its wrong value from another slot, the history of that one.
+//!
+//! Otherwise all that can be observed is observed after each step: every action whose result is checked
+//! is taken, in a replay that ends with it. An observer that is itself wrong must not make its victim look
+//! guilty. So a step counts as the culprit only if two different observers are wrong after it, and at
+//! least half of all.
+//!
+//! If there is no such step, the failing step itself is the culprit, and the failure's
+//! [signature](Failure::signature) is its identity. Two failing tests show the same bug if their culprits
+//! do the same, executed the same code, and have at least one common consequence.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::replay::{ReplayOptions, ReplayWatcher, replay};
-use crate::{ActionId, Axis, Catalog, Error, Failure, FailureKind, Outcome, Step, System, Test};
+use crate::shrink::{Basis, ShrinkGoal};
+use crate::{
+    ActionId, Axis, Catalog, Error, Failure, FailureKind, Outcome, PoolId, SlotComparison,
+    SlotRole, Step, System, Test, Trace, TraceEvent,
+};
 
 /// The maximum number of observations after one step.
 const MAX_OBSERVATIONS: usize = 64;
@@ -39,6 +46,9 @@ pub struct Culprit {
     pub lines: BTreeSet<String>,
     /// The observations that are wrong after it: shapes of actions, lines of invariants.
     pub evidence: BTreeSet<String>,
+    /// The parts of the values that differ from the reference since this step: pools with attributes.
+    /// Empty if the values cannot be compared.
+    pub spoiled: BTreeSet<String>,
     /// True if the test goes on after it: what it spoiled is only seen by a later step.
     pub is_earlier: bool,
 }
@@ -62,7 +72,7 @@ impl BugIdentity {
         BugIdentity {
             kind: failure.kind,
             signature: failure.signature.clone(),
-            step: last_action(test).map_or_else(String::new, |action| shape(catalog, action)),
+            step: last_action(test).map_or_else(String::new, |action| shape(catalog, action, &[])),
             culprit: None,
         }
     }
@@ -81,9 +91,14 @@ impl Culprit {
     /// Returns true if both steps do the same, by the same way through the code, with at least one
     /// common consequence. One way may be a part of the other: loops and early returns depend on
     /// values.
-    fn is_same_as(&self, other: &Culprit) -> bool {
+    pub fn is_same_as(&self, other: &Culprit) -> bool {
+        let is_consequence_shared = if self.spoiled.is_empty() || other.spoiled.is_empty() {
+            !self.evidence.is_disjoint(&other.evidence)
+        } else {
+            !self.spoiled.is_disjoint(&other.spoiled)
+        };
         self.shape == other.shape
-            && !self.evidence.is_disjoint(&other.evidence)
+            && is_consequence_shared
             && (self.lines.is_subset(&other.lines) || other.lines.is_subset(&self.lines))
     }
 }
@@ -121,17 +136,69 @@ pub fn identify<S: System + ?Sized>(
     proceed: &mut dyn FnMut() -> bool,
 ) -> Result<BugIdentity, Error> {
     let mut identity = BugIdentity::of_failure(system.actions(), test, failure);
-    let mut search = CulpritSearch {
-        system,
-        test,
-        options: *options,
-        proceed: Proceed(proceed),
-        changing: BTreeSet::new(),
-        harmless: BTreeSet::new(),
-        steps: 0,
-    };
+    let mut search = CulpritSearch::new(system, test, options, proceed);
+    identity.step = search.last_shape();
     identity.culprit = search.find(failure, &identity)?;
     Ok(identity)
+}
+
+/// Finds the culprit of a test of any length, as far as that takes only a few replays: without
+/// observers. `None` if it is not known.
+pub fn quick_culprit<S: System + ?Sized>(
+    system: &mut S,
+    test: &Test,
+    failure: &Failure,
+    options: &ReplayOptions,
+    proceed: &mut dyn FnMut() -> bool,
+) -> Result<Option<Culprit>, Error> {
+    let has_lines = last_action(test).is_some_and(|action| {
+        let catalog = system.actions();
+        !catalog.is_open(catalog.template_of(action))
+    });
+    if !has_lines {
+        return Ok(None);
+    }
+    CulpritSearch::new(system, test, options, proceed).find_quickly(failure)
+}
+
+/// Goal: [fail the same way](Failure::is_same_as), because of the same step if that is known. So a test that
+/// shows one bug does not become a test for another one that looks alike.
+#[derive(Clone, Debug)]
+pub struct SameBug {
+    /// The failure.
+    pub failure: Failure,
+    /// The culprit, if it is known.
+    pub culprit: Option<Culprit>,
+    /// The options of replays.
+    pub options: ReplayOptions,
+}
+
+impl<S: System + ?Sized> ShrinkGoal<S> for SameBug {
+    fn basis(&self) -> Basis {
+        match self.culprit {
+            Some(_) => Basis::Run,
+            None => Basis::Trace,
+        }
+    }
+
+    fn ends_in_failure(&self) -> bool {
+        true
+    }
+
+    fn is_achieved(&mut self, system: &mut S, _test: &Test, trace: &Trace) -> Result<bool, Error> {
+        let Some(failure) = trace
+            .failure()
+            .filter(|failure| failure.is_same_as(&self.failure))
+        else {
+            return Ok(false);
+        };
+        let Some(culprit) = &self.culprit else {
+            return Ok(true);
+        };
+        let test = trace.executed_test();
+        let found = quick_culprit(system, &test, failure, &self.options, &mut || true)?;
+        Ok(found.is_some_and(|found| found.is_same_as(culprit)))
+    }
 }
 
 /// The search for the culprit of one test.
@@ -140,6 +207,8 @@ struct CulpritSearch<'a, S: ?Sized> {
     test: &'a Test,
     options: ReplayOptions,
     proceed: Proceed<'a>,
+    /// The pools that hold constants only.
+    constants: Vec<PoolId>,
     /// The shapes of actions that were seen to change the state: they observe nothing.
     changing: BTreeSet<String>,
     /// The shapes of actions that did not change the state when they were last looked at.
@@ -163,13 +232,226 @@ struct Observations {
     all: BTreeSet<String>,
     /// The shapes of those that fail.
     wrong: BTreeSet<String>,
-    /// The agreement of the values with those of the reference.
-    agrees: Option<bool>,
+    /// True if the values are known to agree with those of the reference.
+    agrees: bool,
     /// The invariants that do not hold.
     violations: Vec<String>,
 }
 
-impl<S: System + ?Sized> CulpritSearch<'_, S> {
+/// What is seen after each step of a test.
+#[derive(Default)]
+struct SlotHistory {
+    /// The comparisons of slots, by pool and index.
+    slots: Vec<BTreeMap<(PoolId, u32), SlotComparison>>,
+    /// The keys of the states.
+    states: Vec<Option<u128>>,
+}
+
+impl SlotHistory {
+    /// Returns the position of the step after which a slot differs, up to the step before `end`. `None` if it
+    /// does not differ there, or may always have differed.
+    fn begin_of_difference(
+        &self,
+        catalog: &Catalog,
+        test: &Test,
+        slot: (PoolId, u32),
+        end: usize,
+    ) -> Option<usize> {
+        let differs = |position: usize| {
+            let compared = self.slots.get(position)?.get(&slot)?;
+            Some(!compared.differences.is_empty())
+        };
+        let differing = (0..end)
+            .rev()
+            .take_while(|position| differs(*position) == Some(true));
+        let first = differing.last()?;
+        let is_new = first == 0
+            || differs(first - 1).is_none()
+            || slots_of(catalog, test, first)
+                .any(|(other, role)| other == slot && role == SlotRole::Definition);
+        let is_proven = !is_new || self.slots[first][&slot].is_comparable;
+        is_proven.then_some(first)
+    }
+
+    /// Returns true if there is no reference, and a step changes the state.
+    fn is_changed(&self, position: usize) -> bool {
+        let [before, after] = [position - 1, position].map(|position| self.states.get(position));
+        self.slots.iter().all(BTreeMap::is_empty) && before != after
+    }
+
+    /// Returns true if no slot differs after a step.
+    fn agrees(&self, position: usize) -> bool {
+        let compared = self.slots.get(position);
+        compared.is_some_and(|slots| {
+            !slots.is_empty() && slots.values().all(|one| one.differences.is_empty())
+        })
+    }
+}
+
+/// Returns the slots that a step names, with their roles.
+fn slots_of(
+    catalog: &Catalog,
+    test: &Test,
+    position: usize,
+) -> impl Iterator<Item = ((PoolId, u32), SlotRole)> + use<> {
+    let slots = match test.steps.get(position) {
+        Some(Step::Act(action)) => catalog.slots(*action),
+        _ => Vec::new(),
+    };
+    slots
+        .into_iter()
+        .map(|(pool, slot, role)| ((pool, slot), role))
+}
+
+/// Records the comparisons of slots while a test runs.
+struct SlotWatcher<'a, 'p> {
+    proceed: &'a mut Proceed<'p>,
+    history: SlotHistory,
+}
+
+impl<S: System + ?Sized> ReplayWatcher<S> for SlotWatcher<'_, '_> {
+    fn proceed(&mut self) -> bool {
+        (self.proceed.0)()
+    }
+
+    fn after_step(&mut self, system: &mut S, _event: &TraceEvent) {
+        let state = system.examine().unwrap_or_default();
+        self.history.states.push(state.state);
+        let slots = state.slots.into_iter();
+        self.history
+            .slots
+            .push(slots.map(|one| ((one.pool, one.slot), one)).collect());
+    }
+}
+
+impl<'a, S: System + ?Sized> CulpritSearch<'a, S> {
+    fn new(
+        system: &'a mut S,
+        test: &'a Test,
+        options: &ReplayOptions,
+        proceed: &'a mut dyn FnMut() -> bool,
+    ) -> CulpritSearch<'a, S> {
+        let constants = system.examine().unwrap_or_default().constants;
+        CulpritSearch {
+            system,
+            test,
+            options: *options,
+            proceed: Proceed(proceed),
+            constants,
+            changing: BTreeSet::new(),
+            harmless: BTreeSet::new(),
+            steps: 0,
+        }
+    }
+
+    /// Returns the shape of an action, with the constants that are known here.
+    fn shape(&self, action: ActionId) -> String {
+        shape(self.system.actions(), action, &self.constants)
+    }
+
+    /// Returns the shape of the failing step.
+    fn last_shape(&self) -> String {
+        last_action(self.test).map_or_else(String::new, |action| self.shape(action))
+    }
+
+    /// Returns true if a step only assigns a constant.
+    fn is_constant(&self, step: &Step) -> bool {
+        let Step::Act(action) = step else {
+            return false;
+        };
+        let mut slots = self.system.actions().slots(*action).into_iter();
+        slots.any(|(pool, _, role)| role == SlotRole::Definition && self.constants.contains(&pool))
+    }
+
+    /// Returns the comparisons of slots after each step of the test.
+    fn slot_history(&mut self, failure: &Failure) -> Result<SlotHistory, Error> {
+        // A step that ends the process must not be taken here.
+        let is_fatal = matches!(failure.kind, FailureKind::Crash | FailureKind::Hang);
+        let length = self.test.len() - usize::from(is_fatal && !self.test.is_empty());
+        let test = Test::from_steps(self.test.steps[..length].to_vec());
+        let mut watcher = SlotWatcher {
+            proceed: &mut self.proceed,
+            history: SlotHistory::default(),
+        };
+        replay(self.system, &test, &self.options, &mut watcher)?;
+        self.steps += length;
+        Ok(watcher.history)
+    }
+
+    /// Finds the step that first made the values differ from those of the reference, and the parts that
+    /// differ since.
+    fn first_difference(&self, history: &SlotHistory) -> Option<(usize, BTreeSet<String>)> {
+        let catalog = self.system.actions();
+        let earliest = |slots: Vec<(PoolId, u32)>, end: usize| {
+            let begin = |slot| {
+                Some((
+                    history.begin_of_difference(catalog, self.test, slot, end)?,
+                    slot,
+                ))
+            };
+            slots.into_iter().filter_map(begin).min()
+        };
+        let read = |position: usize| {
+            let slots = slots_of(catalog, self.test, position);
+            let read = slots.filter(|(_, role)| *role != SlotRole::Definition);
+            read.map(|(slot, _)| slot).collect::<Vec<_>>()
+        };
+        let last = self.test.len().checked_sub(1)?;
+        let all = || {
+            let before = last
+                .checked_sub(1)
+                .and_then(|before| history.slots.get(before));
+            before.map_or_else(Vec::new, |slots| slots.keys().copied().collect())
+        };
+        let mut found = earliest(read(last), last).or_else(|| earliest(all(), last))?;
+        while let Some(source) = earliest(read(found.0), found.0) {
+            found = source;
+        }
+        Some((found.0, self.spoiled(history, found.0)))
+    }
+
+    /// Returns the parts of values that differ after a step and did not differ before.
+    fn spoiled(&self, history: &SlotHistory, position: usize) -> BTreeSet<String> {
+        let before = position.checked_sub(1).map(|before| &history.slots[before]);
+        let mut spoiled = BTreeSet::new();
+        for (slot, compared) in history.slots.get(position).into_iter().flatten() {
+            let known = before.and_then(|before| before.get(slot));
+            if known.is_none_or(|known| known.differences.is_empty()) {
+                let pool = &self.system.actions().pool(slot.0).name;
+                spoiled.extend(
+                    compared
+                        .differences
+                        .iter()
+                        .map(|part| format!("{pool}{part}")),
+                );
+            }
+        }
+        spoiled
+    }
+
+    /// Finds the culprit without observers.
+    fn find_quickly(&mut self, failure: &Failure) -> Result<Option<Culprit>, Error> {
+        let history = self.slot_history(failure)?;
+        let evidence = BTreeSet::from([self.last_shape(), failure.signature.clone()]);
+        if let Some((position, spoiled)) = self.first_difference(&history) {
+            let mut culprit = self.culprit(position, evidence)?;
+            culprit.spoiled = spoiled;
+            return Ok(Some(culprit));
+        }
+        let last = self.test.len().saturating_sub(1);
+        let is_known = match failure.kind {
+            FailureKind::Property | FailureKind::PoolType => true,
+            // A step that changes nothing may be innocent, unless the state before it is right.
+            FailureKind::PostCondition
+            | FailureKind::ReferenceMismatch
+            | FailureKind::ExceptionMismatch => {
+                last == 0 || history.agrees(last - 1) || history.is_changed(last)
+            }
+            _ => false,
+        };
+        is_known.then(|| self.culprit(last, evidence)).transpose()
+    }
+
     /// Finds the culprit, if there is more to know than the place of the failure.
     fn find(
         &mut self,
@@ -177,26 +459,42 @@ impl<S: System + ?Sized> CulpritSearch<'_, S> {
         identity: &BugIdentity,
     ) -> Result<Option<Culprit>, Error> {
         let last = self.test.len().saturating_sub(1);
+        let history = self.slot_history(failure)?;
+        if let Some((position, spoiled)) = self.first_difference(&history) {
+            let seen = self.observe(position + 1)?;
+            let mut evidence = seen.map_or_else(BTreeSet::new, |seen| seen.wrong);
+            evidence.extend([identity.step.clone(), identity.signature.clone()]);
+            let mut culprit = self.culprit(position, evidence)?;
+            culprit.spoiled = spoiled;
+            return Ok(Some(culprit));
+        }
         if matches!(failure.kind, FailureKind::Property | FailureKind::PoolType) {
-            let Some(seen) = self.observe(last + 1)? else {
+            let mut position = last;
+            if self.is_constant(&self.test.steps[last]) {
+                // The constant was only needed to see what an earlier step did.
+                position = self.first_violation(identity)?.unwrap_or(last);
+            }
+            let Some(seen) = self.observe(position + 1)? else {
                 return Ok(None);
             };
             let mut evidence = seen.wrong;
             evidence.extend(seen.violations);
             evidence.insert(identity.signature.clone());
-            return self.culprit(last, evidence).map(Some);
+            return self.culprit(position, evidence).map(Some);
         }
-        let mut agreed = None;
         for position in 0..last {
+            if last > 0 && history.agrees(last - 1) || self.is_constant(&self.test.steps[position])
+            {
+                continue;
+            }
             let Some(seen) = self.observe(position + 1)? else {
                 return Ok(None);
             };
-            if seen.is_proof(agreed, &identity.step) {
+            if seen.is_proof(&identity.step) {
                 let mut evidence = seen.wrong;
                 evidence.insert(identity.step.clone());
                 return self.culprit(position, evidence).map(Some);
             }
-            agreed = seen.agrees;
         }
         match failure.kind {
             FailureKind::PostCondition
@@ -211,6 +509,30 @@ impl<S: System + ?Sized> CulpritSearch<'_, S> {
         }
     }
 
+    /// Returns the position of the first step after which the invariant does not hold, if the constants of
+    /// later steps are assigned before.
+    fn first_violation(&mut self, identity: &BugIdentity) -> Result<Option<usize>, Error> {
+        for position in 0..self.test.len() {
+            if self.is_constant(&self.test.steps[position]) {
+                continue;
+            }
+            let prefix = self.with_constants(position + 1);
+            let trace = replay(self.system, &prefix, &self.options, &mut self.proceed)?;
+            let failure = trace.failure();
+            if failure.is_some_and(|failure| failure.signature == identity.signature) {
+                return Ok(Some(position));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the first steps of the test, after them the constants of later steps.
+    fn with_constants(&self, length: usize) -> Test {
+        let (first, later) = self.test.steps.split_at(length);
+        let constants = later.iter().filter(|step| self.is_constant(step));
+        Test::from_steps(first.iter().chain(constants).copied().collect())
+    }
+
     /// Returns the step at a position as the culprit, with the code that it executes.
     fn culprit(&mut self, position: usize, evidence: BTreeSet<String>) -> Result<Culprit, Error> {
         let mut lines = Vec::new();
@@ -223,7 +545,7 @@ impl<S: System + ?Sized> CulpritSearch<'_, S> {
         if let Some(Step::Act(action)) = self.test.steps.get(position).copied() {
             let catalog = self.system.actions();
             culprit.text = catalog.text(action);
-            culprit.shape = shape(catalog, action);
+            culprit.shape = shape(catalog, action, &self.constants);
             if self.run_prefix(position)? && self.system.is_enabled(action) {
                 self.system.step_with_lines(action, &mut lines);
             }
@@ -235,8 +557,20 @@ impl<S: System + ?Sized> CulpritSearch<'_, S> {
     /// Runs the first steps of the test. Returns false if they fail, unless they are the whole test.
     fn run_prefix(&mut self, length: usize) -> Result<bool, Error> {
         let prefix = Test::from_steps(self.test.steps[..length].to_vec());
-        self.steps += length;
-        let trace = replay(self.system, &prefix, &self.options, &mut self.proceed)?;
+        self.run_part(length, &prefix)
+    }
+
+    /// Runs the first steps of the test and assigns the constants of later steps, so that all can be
+    /// observed that later steps observe.
+    fn run_to_observe(&mut self, length: usize) -> Result<bool, Error> {
+        let prefix = self.with_constants(length);
+        self.run_part(length, &prefix)
+    }
+
+    /// Runs a part of the test. Returns false if it fails, unless it is the whole test.
+    fn run_part(&mut self, length: usize, prefix: &Test) -> Result<bool, Error> {
+        self.steps += prefix.len();
+        let trace = replay(self.system, prefix, &self.options, &mut self.proceed)?;
         let is_whole = length == self.test.len();
         Ok(!trace.interrupted && (is_whole || trace.failure().is_none()))
     }
@@ -244,7 +578,7 @@ impl<S: System + ?Sized> CulpritSearch<'_, S> {
     /// Observes all that can be observed after the first steps of the test. `None` if that cannot be
     /// done.
     fn observe(&mut self, length: usize) -> Result<Option<Observations>, Error> {
-        if !self.run_prefix(length)? {
+        if !self.run_to_observe(length)? {
             return Ok(None);
         }
         let Some(state) = self.system.examine() else {
@@ -253,11 +587,12 @@ impl<S: System + ?Sized> CulpritSearch<'_, S> {
         let mut seen = Observations {
             all: BTreeSet::new(),
             wrong: BTreeSet::new(),
-            agrees: state.agrees_with_reference,
+            agrees: !state.slots.is_empty()
+                && state.slots.iter().all(|one| one.differences.is_empty()),
             violations: state.violations,
         };
         for observer in state.observers.into_iter().take(MAX_OBSERVATIONS) {
-            let shape = shape(self.system.actions(), observer);
+            let shape = self.shape(observer);
             if self.changing.contains(&shape) || seen.wrong.contains(&shape) {
                 continue;
             }
@@ -306,7 +641,7 @@ impl<S: System + ?Sized> CulpritSearch<'_, S> {
             self.harmless.remove(shape);
         }
         if !matches!(observation, Observation::Right) {
-            self.run_prefix(length)?;
+            self.run_to_observe(length)?;
         }
         Ok(observation)
     }
@@ -314,7 +649,7 @@ impl<S: System + ?Sized> CulpritSearch<'_, S> {
     /// Takes one observer after the first steps of the test. It is taken twice, because the first
     /// time may mark the slots that it reads as used.
     fn observation(&mut self, length: usize, observer: ActionId) -> Result<Observation, Error> {
-        if !self.run_prefix(length)? || !self.system.is_enabled(observer) {
+        if !self.run_to_observe(length)? || !self.system.is_enabled(observer) {
             return Ok(Observation::Impossible);
         }
         self.steps += 2;
@@ -348,17 +683,11 @@ enum Observation {
 }
 
 impl Observations {
-    /// Returns true if the state is spoiled, and not just an observer wrong. `agreed` says whether
-    /// the values agreed with the reference before, and `failing` is the shape of the test's last
-    /// step.
-    fn is_proof(&self, agreed: Option<bool>, failing: &str) -> bool {
+    /// Returns true if the state is spoiled, and not just an observer wrong. `failing` is the shape of the
+    /// test's last step.
+    fn is_proof(&self, failing: &str) -> bool {
         let others = self.wrong.iter().any(|shape| shape != failing);
-        let is_spoiled = match self.agrees {
-            Some(true) => false,
-            Some(false) if agreed == Some(true) => true,
-            _ => 2 * self.wrong.len() >= self.all.len(),
-        };
-        others && is_spoiled
+        others && !self.agrees && 2 * self.wrong.len() >= self.all.len()
     }
 }
 
@@ -371,12 +700,14 @@ fn last_action(test: &Test) -> Option<ActionId> {
 }
 
 /// Returns an action without its values, with the slots of each pool numbered in the order of their
-/// first mention: `b0.merge(b0)` and `b1.merge(b1)` have one shape, and `b0.merge(b1)` another one.
-pub fn shape(catalog: &Catalog, action: ActionId) -> String {
+/// first mention: `b0.merge(b0)` and `b1.merge(b1)` have one shape, and `b0.merge(b1)` another one. The slots
+/// of `constants` are values.
+pub fn shape(catalog: &Catalog, action: ActionId, constants: &[PoolId]) -> String {
     let (template, mut values) = catalog.values(action);
     let mut known = Vec::new();
     for (axis, value) in catalog.templates()[template.0].axes.iter().zip(&mut values) {
         *value = match axis {
+            Axis::Slot { pool, .. } if constants.contains(pool) => 0,
             Axis::Slot { pool, .. } => {
                 let slot = (*pool, *value);
                 if !known.contains(&slot) {
@@ -450,7 +781,7 @@ mod tests {
     #[test]
     fn shapes_keep_the_pattern_of_slots_only() {
         let catalog = toys::catalog(&[("b", 3)], &["<b>.merge(<b>)", "<b>.add(<[1..9]>)"]);
-        let shape_of = |text: &str| shape(&catalog, catalog.find(text)[0]);
+        let shape_of = |text: &str| shape(&catalog, catalog.find(text)[0], &[]);
         assert_eq!(shape_of("b2.merge(b2)"), "b0.merge(b0)");
         assert_eq!(shape_of("b2.merge(b0)"), "b0.merge(b1)");
         assert_eq!(shape_of("b1.add(7)"), shape_of("b2.add(3)"));

@@ -23,6 +23,18 @@ pub(super) struct AttachedImplementation<'m> {
     observed: Vec<ActionId>,
 }
 
+impl AttachedImplementation<'_> {
+    /// Returns true if the implementation acts by itself in its own time.
+    pub(super) fn is_asynchronous(&self) -> bool {
+        self.implementation.is_asynchronous()
+    }
+
+    /// Begins to record the lines of code that the implementation executes, or returns them.
+    pub(super) fn record_lines(&mut self, record: bool) -> Vec<String> {
+        self.implementation.record_lines(record)
+    }
+}
+
 impl<'m> ProductSystem<'_, 'm> {
     /// Attaches an implementation that performs each step from now on.
     pub fn attach(&mut self, implementation: Box<dyn Implementation + 'm>) {

@@ -15,7 +15,7 @@ use testwright_model::{Implementation, StepMismatch};
 use super::model_values::raised;
 use super::modules::{self, add_to_pymodel, import};
 use super::{ModelHandles, Models};
-use crate::failures::RaisedException;
+use crate::failures::{self, LineRecorder, RaisedException};
 use crate::{exit_handlers, interrupt};
 
 /// A module that executes the steps of a model on an implementation.
@@ -38,6 +38,8 @@ pub struct Stepper<'py> {
     shows_tracebacks: bool,
     /// The traceback of the last exception.
     traceback: Option<String>,
+    /// The recorder of the lines that the implementation executes, while it records.
+    recorder: Option<LineRecorder<'py>>,
     /// The way to start the service again, unless PyModel's rules apply.
     restart: Option<StepperRestart>,
 }
@@ -121,6 +123,7 @@ impl<'py> StepperFactory<'py> {
             timeout,
             shows_tracebacks: false,
             traceback: None,
+            recorder: None,
             restart: None,
         })
     }
@@ -353,7 +356,9 @@ impl<'py> Stepper<'py> {
         if interrupt::is_interrupted() {
             return Err(ModelError::Interrupted);
         }
-        self.traceback = Some(RaisedException::new(self.python, error).traceback);
+        let raised = RaisedException::new(self.python, error);
+        let reason = Some(raised.signature());
+        self.traceback = Some(raised.traceback);
         if self.shows_tracebacks {
             // `display` is used because `print` would exit the process after a `SystemExit`.
             error.display(self.python);
@@ -367,9 +372,16 @@ impl<'py> Stepper<'py> {
             |_| String::new(),
             |text| text.to_string_lossy().into_owned(),
         );
+        let separator = if text.is_empty() && self.restart.is_some() {
+            ""
+        } else {
+            // PyModel writes it in any case.
+            ", "
+        };
         Ok(StepMismatch {
-            text: format!("stepper raised exception: {class}, {text}"),
+            text: format!("stepper raised exception: {class}{separator}{text}"),
             exception: Some(class),
+            reason,
         })
     }
 
@@ -410,17 +422,18 @@ impl<'py> Stepper<'py> {
         Ok(false)
     }
 
+    /// Returns the mismatch for a text that the stepper returned.
+    fn returned(&self, text: String) -> StepMismatch {
+        StepMismatch {
+            reason: failures::written_words(&self.act, &text),
+            text,
+            exception: None,
+        }
+    }
+
     /// Returns the queue of observations.
     fn queue(&self) -> PyResult<Bound<'py, PyAny>> {
         self.observations.getattr("queue")
-    }
-}
-
-/// Returns the mismatch for a text that a stepper returned.
-fn returned(text: String) -> StepMismatch {
-    StepMismatch {
-        text,
-        exception: None,
     }
 }
 
@@ -444,14 +457,28 @@ impl Implementation for Stepper<'_> {
         }
         if let Ok(text) = answer.cast::<PyString>() {
             let text = text.to_string_lossy().into_owned();
-            return Ok(Some(text).filter(|text| !text.is_empty()).map(returned));
+            let text = Some(text).filter(|text| !text.is_empty());
+            return Ok(text.map(|text| self.returned(text)));
         }
         let shown = answer
             .str()
             .map_or_else(|_| String::new(), |text| text.to_string());
-        Ok(Some(returned(format!(
+        Ok(Some(self.returned(format!(
             "stepper returned unhandled result: {shown}"
         ))))
+    }
+
+    fn record_lines(&mut self, record: bool) -> Vec<String> {
+        if let Some(recorder) = self.recorder.take() {
+            return recorder.stop();
+        }
+        if record {
+            let code = self.act.getattr("__code__");
+            let path = code.and_then(|code| code.getattr("co_filename"));
+            let start = |path| LineRecorder::start(self.python, path, true);
+            self.recorder = path.and_then(start).ok();
+        }
+        Vec::new()
     }
 
     fn can_reset(&self) -> bool {

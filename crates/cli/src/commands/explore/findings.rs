@@ -148,7 +148,7 @@ impl<'e> FindingsWriter<'e> {
                 console,
                 system,
                 &test,
-                &failure,
+                (&failure, None),
                 &options,
                 ReductionGoal::Simple,
             ) {

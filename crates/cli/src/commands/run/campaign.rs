@@ -28,8 +28,8 @@ use testwright_python::{HarnessProblem, MeasuredCode};
 use super::RunCommand;
 use super::display::{CampaignView, ProgressDisplay};
 use super::failures::{
-    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure, group_by_bug,
-    known_bugs,
+    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure, find_known,
+    group_by_bug, known_bugs,
 };
 use super::interrupt::Interrupt;
 use super::outcome::RunOutcome;
@@ -543,11 +543,8 @@ impl<'a, 'c> Campaign<'a, 'c> {
         // The report of a worker that dies is lost.
         self.untaken.take_all(&unreduced.test.steps);
         let reduction = self.suspicions.confirm(worker, &unreduced.failure);
-        let known = self
-            .findings
-            .iter_mut()
-            .find(|known| known.is_same_as(&unreduced.failure));
-        if let Some(known) = known {
+        let culprit = unreduced.culprit.as_ref();
+        if let Some(known) = find_known(&mut self.findings, &unreduced.failure, culprit) {
             known.times += 1;
         } else if !self.findings.is_empty() && !self.run.keep_going {
             // Another worker has found a failure already, and one is enough.
@@ -605,6 +602,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
             is_cancelled: Arc::default(),
             test: unreduced.test,
             failure: unreduced.failure,
+            culprit: unreduced.culprit,
             history,
             pytest: self.writer.pytest_target(number),
         };

@@ -26,6 +26,8 @@ pub(super) struct UnreducedFailure {
     pub(super) test: Test,
     /// Failure of its last step.
     pub(super) failure: Failure,
+    /// The step that is to blame, if it is known already.
+    pub(super) culprit: Option<Culprit>,
     /// Position of the test in the search.
     pub(super) origin: TestOrigin,
 }
@@ -66,6 +68,8 @@ pub(super) struct ReportedFailure {
     pub(super) times: u64,
     /// True if the test failed in the same way when it was run again.
     pub(super) is_reproduced: bool,
+    /// The step that is to blame for the test as it was found, if it is known.
+    found_culprit: Option<Culprit>,
     /// Identity of the bug, once it is known.
     pub(super) identity: Option<BugIdentity>,
     /// Number of the failure that is the same bug, seen in another way.
@@ -79,11 +83,6 @@ impl ReportedFailure {
     /// Returns true if all files of the failure are written.
     pub(super) fn is_written_out(&self) -> bool {
         self.files.iter().all(|file| file.is_written)
-    }
-
-    /// Returns true if this is the same failure as another one.
-    pub(super) fn is_same_as(&self, failure: &Failure) -> bool {
-        self.failure.is_same_as(failure)
     }
 
     /// Returns the step to blame, if it is not the failing one.
@@ -107,6 +106,29 @@ impl ReportedFailure {
             others.iter().find(same).map(|(number, _)| *number)
         });
     }
+}
+
+/// Maximum number of failures that look alike. More of them are rather one bug that is reached in many ways.
+const MAX_ALIKE: usize = 8;
+
+/// Finds the failure that a failing test has shown already. A test that fails in the same way because of
+/// another step shows a new one.
+pub(super) fn find_known<'f>(
+    findings: &'f mut [ReportedFailure],
+    failure: &Failure,
+    culprit: Option<&Culprit>,
+) -> Option<&'f mut ReportedFailure> {
+    let is_alike = |known: &ReportedFailure| known.failure.is_same_as(failure);
+    let alike: Vec<usize> = (0..findings.len())
+        .filter(|index| is_alike(&findings[*index]))
+        .collect();
+    let is_same = |index: &&usize| match (&findings[**index].found_culprit, culprit) {
+        (Some(known), Some(culprit)) => known.is_same_as(culprit),
+        _ => true,
+    };
+    let many = alike.first().filter(|_| alike.len() >= MAX_ALIKE);
+    let index = *alike.iter().find(is_same).or(many)?;
+    findings.get_mut(index)
 }
 
 /// Returns the numbers and identities of the failures that count as bugs of their own.
@@ -266,6 +288,7 @@ impl FailureWriter<'_> {
             test: unreduced.test.clone(),
             times: 1,
             is_reproduced: true,
+            found_culprit: unreduced.culprit.clone(),
             identity: None,
             same_bug_as: None,
             origin: unreduced.origin,
@@ -435,6 +458,7 @@ impl FailureWriter<'_> {
             test: test.clone(),
             times: 1,
             is_reproduced: true,
+            found_culprit: identity.culprit.clone(),
             identity: None,
             same_bug_as: None,
             origin: TestOrigin::default(),

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use testwright_core::analyse::culprit::identify;
+use testwright_core::analyse::culprit::{Culprit, identify};
 use testwright_core::generate::{
     FailingTest, GeneratedTest, SearchProgress, SearchSummary, SearchWatcher, UntakenTemplates,
 };
@@ -18,7 +18,7 @@ use testwright_report::Attribution;
 
 use super::failures::{
     FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure,
-    describe_difference, group_by_bug, known_bugs,
+    describe_difference, find_known, group_by_bug, known_bugs,
 };
 use super::final_report::FinalReport;
 use super::json::FailureReport;
@@ -29,6 +29,7 @@ use super::{RunCommand, confirm};
 use crate::console::Console;
 use crate::coverage::TestCoverage;
 use crate::files::OutputFolder;
+use crate::quick_culprits::QuickCulprits;
 use crate::reduction::{self, ReducedTest, ReductionGoal};
 use crate::target::Target;
 use crate::throttle::Throttle;
@@ -46,6 +47,8 @@ pub(super) struct InProcessSearch<'s, 'c> {
     progress: SearchProgress,
     /// Failures found so far.
     findings: Vec<ReportedFailure>,
+    /// Search for the steps that are to blame.
+    culprits: QuickCulprits,
     /// Reason why the search cannot go on.
     error: Option<Error>,
     started: Instant,
@@ -81,6 +84,7 @@ impl<'s, 'c> InProcessSearch<'s, 'c> {
             test_folder,
             progress: SearchProgress::default(),
             findings: Vec::new(),
+            culprits: QuickCulprits::default(),
             error: None,
             started,
             throttle: Throttle::new(),
@@ -224,15 +228,14 @@ impl<S: Target> SearchWatcher<S> for InProcessSearch<'_, '_> {
 
     /// Counts a known failure, or saves and reduces a new one.
     fn failure_found(&mut self, system: &mut S, found: FailingTest) -> ControlFlow<()> {
-        let known = self
-            .findings
-            .iter_mut()
-            .find(|known| known.is_same_as(&found.failure));
-        if let Some(known) = known {
+        let check = self.run.reduce_options().check;
+        let mut proceed = || !testwright_python::is_interrupted();
+        let culprit = self.culprits.find(system, &found, check, &mut proceed);
+        if let Some(known) = find_known(&mut self.findings, &found.failure, culprit.as_ref()) {
             known.times += 1;
             return ControlFlow::Continue(());
         }
-        let finding = self.add_failure(system, found);
+        let finding = self.add_failure(system, found, culprit);
         self.final_report
             .replace_last_failure(FailureReport::new(&finding, system.actions()));
         self.findings.push(finding);
@@ -251,7 +254,12 @@ impl<S: Target> SearchWatcher<S> for InProcessSearch<'_, '_> {
 
 impl InProcessSearch<'_, '_> {
     /// Saves and reduces a new failure.
-    fn add_failure(&mut self, system: &mut impl Target, found: FailingTest) -> ReportedFailure {
+    fn add_failure(
+        &mut self,
+        system: &mut impl Target,
+        found: FailingTest,
+        culprit: Option<Culprit>,
+    ) -> ReportedFailure {
         system.flush();
         let origin = TestOrigin {
             stream: 0,
@@ -260,6 +268,7 @@ impl InProcessSearch<'_, '_> {
         let unreduced = UnreducedFailure {
             test: found.test,
             failure: found.failure,
+            culprit,
             origin,
         };
         let number = self.findings.len() + 1;
@@ -361,7 +370,7 @@ impl InProcessSearch<'_, '_> {
             self.console,
             system,
             test,
-            failure,
+            (failure, unreduced.culprit.as_ref()),
             &options,
             ReductionGoal::Simple,
         );

@@ -427,6 +427,7 @@ impl ReportReceiver<'_> {
             unreduced: UnreducedFailure {
                 test,
                 failure,
+                culprit: None,
                 origin: self.origin(current.number),
             },
         });
@@ -454,6 +455,7 @@ impl ReportReceiver<'_> {
                 test
             },
             failure,
+            culprit: None,
             origin: self.origin(loss.current_test.number),
         };
         if self.context.keep_tests {
@@ -531,6 +533,7 @@ impl Supervisor<WorkerReport> for ReportReceiver<'_> {
                 number,
                 test,
                 failure,
+                culprit,
             } => {
                 let Some(failure) = failure.into_failure() else {
                     return WorkerReply::NextStep(NextStep::Stop);
@@ -544,6 +547,7 @@ impl Supervisor<WorkerReport> for ReportReceiver<'_> {
                 let unreduced = UnreducedFailure {
                     test: self.context.actions.decode_test(test),
                     failure,
+                    culprit: culprit.map(Into::into),
                     origin: self.origin(number),
                 };
                 WorkerReply::NextStep(self.report_failure(unreduced, history))
