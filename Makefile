@@ -24,7 +24,7 @@ CHOICE := target/python-choice
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find crates/*/src crates/*/Cargo.toml crates/*/build.rs 2>/dev/null) \
 	$(shell find python/testwright -name '*.py' -o -name '*.pyi')
-PYTHON_FILES := python scripts examples docs bench crates/python/src/support.py crates/python/src/coverage/observe.py crates/python/src/model/strategies \
+PYTHON_FILES := python scripts examples docs bench crates/python/src/support.py crates/python/src/place_of_failure.py crates/python/src/coverage/observe.py crates/python/src/model/strategies \
 	crates/capture/src/validate/runner.py crates/capture/src/validate/guard.py crates/capture/src/mutate/run/*.py \
 	crates/capture/src/write/helpers.py crates/readable/src/steps/*.py
 

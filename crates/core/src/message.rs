@@ -41,6 +41,17 @@ pub fn without_values(text: &str) -> String {
     words.collect::<Vec<&str>>().join(" ")
 }
 
+/// Returns a text of any number of lines in one line.
+///
+/// ```
+/// assert_eq!(testwright_core::message::in_one_line("Pair(\n  1,\n  2,\n)\n"), "Pair( 1, 2, )");
+/// ```
+pub fn in_one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim);
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    lines.join(" ")
+}
+
 /// Returns true if a word is a number or a constant, with or without punctuation.
 fn is_value(word: &str) -> bool {
     let word = word.trim_matches(|letter: char| letter.is_ascii_punctuation());

@@ -7,6 +7,7 @@ mod change_tracker;
 mod combined;
 
 use pyo3::prelude::*;
+use testwright_core::message::in_one_line;
 use testwright_core::{Failure, FailureKind, Outcome, PoolId};
 use testwright_lang::harness::CodeLine;
 
@@ -304,14 +305,14 @@ impl<'py> Property<'py> {
             .message
             .as_mut()
             .map(|message| message.call(context, values));
-        match message {
-            Some(Ok(message)) => format!(
-                ": {}",
-                message
-                    .str()
-                    .map_or_else(|_| short_repr(&message), |text| text.to_string())
-            ),
-            _ => String::new(),
+        let Some(Ok(message)) = message else {
+            return String::new();
+        };
+        let text = message.str();
+        let text = text.map_or_else(|_| short_repr(&message), |text| text.to_string());
+        match in_one_line(&text) {
+            line if line.is_empty() => line,
+            line => format!(": {line}"),
         }
     }
 }

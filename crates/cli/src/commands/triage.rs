@@ -24,10 +24,10 @@ use crate::{CommandError, ExitStatus, quantity, report};
 
 /// Group failing tests by bug
 ///
-/// The tests are replayed. If an earlier step is to blame for a failure, since the system differs from its
-/// reference after it in several ways, tests with the same such step are one group. Else tests that fail at
-/// the same place are. Each group is shown with its shortest test. A folder stands for all `.test` files in
-/// it and below. Tests that no longer fit the harness are reported and left out.
+/// The tests are replayed. If an earlier step is to blame for a failure, since the system first differs from
+/// its reference after it, tests with the same such step are one group. Else tests that fail at the same
+/// place are. Each group is shown with its shortest test. A folder stands for all `.test` files in it and
+/// below. Tests that no longer fit the harness are reported and left out.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,

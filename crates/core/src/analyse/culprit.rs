@@ -19,7 +19,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::replay::{ReplayOptions, ReplayWatcher, replay};
-use crate::shrink::{Basis, ShrinkGoal};
+use crate::shrink::{Basis, ReduceOptions, ShrinkGoal, Shrinker, Shrunk};
 use crate::{
     ActionId, Axis, Catalog, Error, Failure, FailureKind, Outcome, PoolId, SlotComparison,
     SlotRole, Step, System, Test, Trace, TraceEvent,
@@ -138,8 +138,52 @@ pub fn identify<S: System + ?Sized>(
     let mut identity = BugIdentity::of_failure(system.actions(), test, failure);
     let mut search = CulpritSearch::new(system, test, options, proceed);
     identity.step = search.last_shape();
-    identity.culprit = search.find(failure, &identity)?;
+    identity.culprit = search.find_by_difference(failure, &identity)?;
+    if identity.culprit.is_none() {
+        // Without a reference, unneeded steps would hide the step that is needed.
+        let reduced = reduce_for_culprit(system, test, failure, options, proceed);
+        let short = reduced.as_ref().map_or(test, |reduced| &reduced.test);
+        let mut search = CulpritSearch::new(system, short, options, proceed);
+        identity.culprit = search.find_by_observers(failure, &identity)?;
+        if let (Some(culprit), Some(reduced)) = (&mut identity.culprit, &reduced) {
+            let kept = reduced.kept.get(culprit.position);
+            culprit.position = kept.copied().unwrap_or(culprit.position);
+        }
+    }
     Ok(identity)
+}
+
+/// Reduces a test in which observers are looked at. `None` if that is not needed or not possible.
+fn reduce_for_culprit<S: System + ?Sized>(
+    system: &mut S,
+    test: &Test,
+    failure: &Failure,
+    options: &ReplayOptions,
+    proceed: &mut dyn FnMut() -> bool,
+) -> Option<Shrunk> {
+    let is_observed = matches!(
+        failure.kind,
+        FailureKind::PostCondition
+            | FailureKind::ReferenceMismatch
+            | FailureKind::ExceptionMismatch
+            | FailureKind::ModelMismatch
+    );
+    if !is_observed {
+        return None;
+    }
+    system.examine()?;
+    let culprit = quick_culprit(system, test, failure, options, proceed).ok()?;
+    let mut goal = SameBug {
+        failure: failure.clone(),
+        culprit,
+        options: *options,
+    };
+    let reduce = ReduceOptions {
+        check: options.check,
+        ..ReduceOptions::default()
+    };
+    let mut shrinker = Shrinker::new(system, &mut goal, &reduce, proceed);
+    shrinker.reduce(test).ok()
 }
 
 /// Finds the culprit of a test of any length, as far as that takes only a few replays: without
@@ -452,13 +496,12 @@ impl<'a, S: System + ?Sized> CulpritSearch<'a, S> {
         is_known.then(|| self.culprit(last, evidence)).transpose()
     }
 
-    /// Finds the culprit, if there is more to know than the place of the failure.
-    fn find(
+    /// Finds the culprit by the first difference from the reference.
+    fn find_by_difference(
         &mut self,
         failure: &Failure,
         identity: &BugIdentity,
     ) -> Result<Option<Culprit>, Error> {
-        let last = self.test.len().saturating_sub(1);
         let history = self.slot_history(failure)?;
         if let Some((position, spoiled)) = self.first_difference(&history) {
             let seen = self.observe(position + 1)?;
@@ -468,6 +511,17 @@ impl<'a, S: System + ?Sized> CulpritSearch<'a, S> {
             culprit.spoiled = spoiled;
             return Ok(Some(culprit));
         }
+        Ok(None)
+    }
+
+    /// Finds the culprit by observers, if there is more to know than the place of the failure.
+    fn find_by_observers(
+        &mut self,
+        failure: &Failure,
+        identity: &BugIdentity,
+    ) -> Result<Option<Culprit>, Error> {
+        let last = self.test.len().saturating_sub(1);
+        let history = self.slot_history(failure)?;
         if matches!(failure.kind, FailureKind::Property | FailureKind::PoolType) {
             let mut position = last;
             if self.is_constant(&self.test.steps[last]) {

@@ -28,8 +28,8 @@ use testwright_python::{HarnessProblem, MeasuredCode};
 use super::RunCommand;
 use super::display::{CampaignView, ProgressDisplay};
 use super::failures::{
-    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure, find_known,
-    group_by_bug, known_bugs,
+    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure, count_bugs,
+    find_known, group_by_bug, known_bugs,
 };
 use super::interrupt::Interrupt;
 use super::outcome::RunOutcome;
@@ -573,8 +573,10 @@ impl<'a, 'c> Campaign<'a, 'c> {
     fn record_failure(&mut self, unreduced: &UnreducedFailure) -> usize {
         let number = self.findings.len() + 1;
         let full = self.writer.full_text(unreduced);
+        let is_alike = |known: &&ReportedFailure| known.failure.is_same_as(&unreduced.failure);
+        let alike = self.findings.iter().filter(is_alike).count();
         self.store
-            .add_failure(self.console, number, &unreduced.failure, &full);
+            .add_failure(self.console, number, (&unreduced.failure, alike), &full);
         let finding = self.writer.record(self.console, unreduced, number);
         self.emit(&events::FailureEvent {
             number,
@@ -668,7 +670,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
             tests: before.tests + sum(WorkerStats::tests),
             steps: before.steps + sum(WorkerStats::steps),
             deadlocks: before.deadlocks + self.deadlocks,
-            failures: self.findings.len() as u64,
+            failures: count_bugs(&self.findings) as u64,
         }
     }
 
@@ -743,8 +745,13 @@ impl<'a, 'c> Campaign<'a, 'c> {
         {
             self.writer.write_missing(self.console, finding);
         }
-        self.record_end();
         group_by_bug(&mut self.findings);
+        let bugs = self.findings.iter();
+        self.store.set_bugs(
+            self.console,
+            bugs.map(|finding| (finding.number, finding.same_bug_as)),
+        );
+        self.record_end();
         let problem = |((line, message), times)| HarnessProblem {
             line,
             message,

@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use testwright_campaign::store::{FailureStatus, StoredFailure};
 use testwright_core::analyse::culprit::{BugIdentity, Culprit, group_bugs};
 use testwright_core::generate::SearchOptions;
+use testwright_core::message::in_one_line;
 use testwright_core::{Error, Failure, FailureKind, Step, Test, saved};
 use testwright_report::Timestamp;
 
@@ -136,6 +137,12 @@ pub(super) fn known_bugs(findings: &[ReportedFailure]) -> Vec<(usize, BugIdentit
     let bugs = findings.iter().filter(|known| known.same_bug_as.is_none());
     bugs.filter_map(|known| Some((known.number, known.identity.clone()?)))
         .collect()
+}
+
+/// Returns the number of failures, each bug once.
+pub(super) fn count_bugs(findings: &[ReportedFailure]) -> usize {
+    let bugs = findings.iter();
+    bugs.filter(|known| known.same_bug_as.is_none()).count()
 }
 
 /// Groups failures by bug once all are known: each bug is the failure with the lowest number, whatever
@@ -419,7 +426,10 @@ impl FailureWriter<'_> {
         let title = console.paint(TextStyle::Failure, format_args!("Failure {number}"));
         let kind = report::kind_text(failure.kind);
         console.out("");
-        console.out(format_args!("{title}: {kind}: {}", failure.message));
+        console.out(format_args!(
+            "{title}: {kind}: {}",
+            in_one_line(&failure.message)
+        ));
         self.last_printed = number;
         let summary = match status {
             FailureStatus::Returned => {
@@ -604,7 +614,8 @@ impl FailureWriter<'_> {
     /// The last step is named for crashes and hangs only, since the message of other failures says
     /// enough.
     fn one_line(&self, failure: &Failure, test: &Test) -> String {
-        let text = format!("{}: {}", report::kind_text(failure.kind), failure.message);
+        let message = in_one_line(&failure.message);
+        let text = format!("{}: {message}", report::kind_text(failure.kind));
         match (failure.kind, test.steps.last()) {
             (FailureKind::Crash | FailureKind::Hang, Some(Step::Act(action))) => {
                 format!(

@@ -17,7 +17,7 @@ use testwright_python::{OutputMode, StandaloneStyle};
 use testwright_report::Attribution;
 
 use super::failures::{
-    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure,
+    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure, count_bugs,
     describe_difference, find_known, group_by_bug, known_bugs,
 };
 use super::final_report::FinalReport;
@@ -152,7 +152,7 @@ impl<'s, 'c> InProcessSearch<'s, 'c> {
     /// Shows the progress.
     fn show(&mut self, progress: &SearchProgress, now: Instant) {
         let elapsed = now - self.started;
-        let failures = self.findings.len() as u64;
+        let failures = count_bugs(&self.findings) as u64;
         let text = || progress_text(self.run, progress, failures, elapsed);
         if self.console.is_live() && !self.run.show_output {
             self.console.status(text);

@@ -8,7 +8,7 @@ use testwright_core::{Catalog, Error};
 use testwright_report::CoverageReport;
 
 use super::RunCommand;
-use super::failures::ReportedFailure;
+use super::failures::{ReportedFailure, count_bugs};
 use super::json::{FailureReport, RunReport};
 use crate::console::{Console, TextStyle};
 use crate::coverage::{CoverageOutputs, TestCoverage};
@@ -109,8 +109,7 @@ impl RunOutcome {
     /// Prints how much was searched and found.
     fn print(&self, console: &mut Console<'_>, run: &RunCommand, verdict: &Verdict) {
         let progress = &self.progress;
-        let bugs = self.findings.iter();
-        let found = match bugs.filter(|bug| bug.same_bug_as.is_none()).count() as u64 {
+        let found = match count_bugs(&self.findings) as u64 {
             0 => console.paint(TextStyle::Success, Claim::NoFailure.text(verdict)),
             number => console.paint(
                 TextStyle::Failure,
