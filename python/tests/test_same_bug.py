@@ -295,7 +295,8 @@ def test_values_in_the_message_of_an_exception_make_no_second_bug(testwright, ra
 
 def test_the_same_message_from_two_places_is_two_bugs(testwright):
     check = "pass\n        if len(self.log) == 3:\n            fail('broken')"
-    bag = SHOP.replace("CHECK", check).replace("self.log.append(x)", "self.log.append(x)\n        if x == 'q' and len(self.log) == 2: fail('broken')")
+    add = "self.log.append(x)\n        if x == 'q' and len(self.log) == 2: fail('broken')"
+    bag = SHOP.replace("CHECK", check).replace("self.log.append(x)", add)
     testwright.write("bag.py", bag)
     testwright.write("bag.tstl", CHECK)
     found = run(testwright, "--jobs", 1, tests=60)
@@ -461,7 +462,8 @@ def TestAction(name, args, expected):
         if len(got) == 2:  # kept twice
             got.append(args[0])
     elif name == "All" and got != expected:
-        COMPLAIN("call %s, %s: %s is not like %s" % (calls, object(), " ".join(got), " ".join(expected)))
+        texts = (calls, object(), " ".join(got), " ".join(expected))
+        COMPLAIN("call %s, %s: %s is not like %s" % texts)
     elif name == "Size" and len(got) != expected:
         COMPLAIN("size\\n is " + "x" * len(got))
 def Reset():

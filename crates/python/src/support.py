@@ -531,7 +531,7 @@ def are_constants(statements):
 
 
 def compare_with_twin(value, twin):
-    """Returns the attributes in which a value and its twin differ, and whether they are of one make.
+    """Returns the attributes in which a value and its twin differ, and whether they are alike.
 
     Objects hold the same data if their attributes do, whatever their classes. Values of different
     make, such as a list and a set, may differ although all is well, unless they say themselves

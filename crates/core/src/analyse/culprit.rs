@@ -819,6 +819,54 @@ mod tests {
     }
 
     #[test]
+    fn the_slots_that_differ_tell_bugs_apart() {
+        let spoiling = |parts: &str, evidence: &str| {
+            let mut bug = blamed("put()", "1", evidence);
+            let culprit = bug.culprit.as_mut().expect("there is a culprit");
+            culprit.spoiled = parts.split_whitespace().map(str::to_owned).collect();
+            bug
+        };
+        let bug = spoiling("b.items", "get");
+        assert!(bug.is_same_bug(&spoiling("b.items b.size", "size")));
+        assert!(!bug.is_same_bug(&spoiling("b.size", "get")));
+        assert!(bug.is_same_bug(&spoiling("", "get")));
+    }
+
+    #[test]
+    fn a_difference_begins_where_a_slot_was_right_before() {
+        let catalog = toys::catalog(&[("b", 2)], &["<b> := f()", "g(<b>)"]);
+        let test = ["b0 = f()", "g(b0)", "g(b0)", "g(b0)"].map(|text| catalog.find(text)[0]);
+        let test = Test::from_actions(test);
+        let slot = (PoolId(0), 0);
+        let begin = |differs: [Option<bool>; 3], is_comparable: bool| {
+            let compared = |differs: &Option<bool>| {
+                let comparison = differs.map(|differs| SlotComparison {
+                    pool: slot.0,
+                    slot: slot.1,
+                    differences: vec!["x".to_owned(); usize::from(differs)],
+                    is_comparable,
+                });
+                comparison.into_iter().map(|one| (slot, one)).collect()
+            };
+            let history = SlotHistory {
+                slots: differs.iter().map(compared).collect(),
+                states: Vec::new(),
+            };
+            history.begin_of_difference(&catalog, &test, slot, 3)
+        };
+        let (right, wrong) = (Some(false), Some(true));
+        assert_eq!(begin([right, right, right], true), None);
+        assert_eq!(begin([right, wrong, wrong], true), Some(1));
+        // What differed for some time only is not to blame.
+        assert_eq!(begin([wrong, right, wrong], true), Some(2));
+        assert_eq!(begin([wrong, wrong, wrong], true), Some(0));
+        // Values of different make prove nothing, unless they have been equal.
+        assert_eq!(begin([wrong, wrong, wrong], false), None);
+        assert_eq!(begin([right, wrong, wrong], false), Some(1));
+        assert_eq!(begin([None, wrong, wrong], false), None);
+    }
+
+    #[test]
     fn groups_do_not_depend_on_the_order() {
         let narrow = blamed("put()", "1", "get");
         let wide = blamed("put()", "1 2", "get size");
@@ -839,5 +887,7 @@ mod tests {
         assert_eq!(shape_of("b2.merge(b2)"), "b0.merge(b0)");
         assert_eq!(shape_of("b2.merge(b0)"), "b0.merge(b1)");
         assert_eq!(shape_of("b1.add(7)"), shape_of("b2.add(3)"));
+        let of_constants = |text: &str| shape(&catalog, catalog.find(text)[0], &[PoolId(0)]);
+        assert_eq!(of_constants("b2.merge(b0)"), of_constants("b1.merge(b1)"));
     }
 }

@@ -357,7 +357,7 @@ impl<'py> Stepper<'py> {
             return Err(ModelError::Interrupted);
         }
         let raised = RaisedException::new(self.python, error);
-        let reason = Some(raised.signature());
+        let reason = raised.signature();
         self.traceback = Some(raised.traceback);
         if self.shows_tracebacks {
             // `display` is used because `print` would exit the process after a `SystemExit`.
@@ -380,8 +380,9 @@ impl<'py> Stepper<'py> {
         };
         Ok(StepMismatch {
             text: format!("stepper raised exception: {class}{separator}{text}"),
+            // A step that takes too long is stopped anywhere.
+            reason: Some(reason).filter(|_| class != "TimeoutException"),
             exception: Some(class),
-            reason,
         })
     }
 
