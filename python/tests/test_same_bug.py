@@ -321,10 +321,8 @@ def test_two_bugs_that_look_alike_stay_two(testwright, options):
     )
     write(testwright, {"add": LOOK_ALIKES}, harness=harness)
     found = run(testwright, *(options if "--jobs" in options else ("--jobs", 1, *options)))
-    assert [bug["culprit"] for bug in found] == ["b0.add(x0)"] * 2 or {
-        bug["culprit"][:6] for bug in found
-    } == {"b0.add"}
     assert len(found) == 2
+    assert all(".add(" in bug["culprit"] for bug in found)
     assert all((testwright.folder / bug["file"]).exists() for bug in found)
     assert len(json.loads(triage(testwright, "--json"))["groups"]) == 2
 

@@ -407,7 +407,7 @@ impl<'a, S: System + ?Sized> CulpritSearch<'a, S> {
         slots.any(|(pool, _, role)| role == SlotRole::Definition && self.constants.contains(&pool))
     }
 
-    /// Returns the comparisons of slots after each step of the test.
+    /// Returns what is seen after each step of the test; nothing if it does not fail in the same way again.
     fn slot_history(&mut self, failure: &Failure) -> Result<SlotHistory, Error> {
         // A step that ends the process must not be taken here.
         let is_fatal = matches!(failure.kind, FailureKind::Crash | FailureKind::Hang);
@@ -417,9 +417,15 @@ impl<'a, S: System + ?Sized> CulpritSearch<'a, S> {
             proceed: &mut self.proceed,
             history: SlotHistory::default(),
         };
-        replay(self.system, &test, &self.options, &mut watcher)?;
+        let trace = replay(self.system, &test, &self.options, &mut watcher)?;
         self.steps += length;
-        Ok(watcher.history)
+        let is_same = |found: &Failure| found.is_same_as(failure);
+        // A test that does something else this time says nothing.
+        Ok(if is_fatal || trace.failure().is_some_and(is_same) {
+            watcher.history
+        } else {
+            SlotHistory::default()
+        })
     }
 
     /// Finds the step that first made the values differ from those of the reference, and the parts that
@@ -476,6 +482,9 @@ impl<'a, S: System + ?Sized> CulpritSearch<'a, S> {
     /// Finds the culprit without observers.
     fn find_quickly(&mut self, failure: &Failure) -> Result<Option<Culprit>, Error> {
         let history = self.slot_history(failure)?;
+        if history.states.is_empty() {
+            return Ok(None);
+        }
         let evidence = BTreeSet::from([self.last_shape(), failure.signature.clone()]);
         if let Some((position, spoiled)) = self.first_difference(&history) {
             let mut culprit = self.culprit(position, evidence)?;
@@ -506,7 +515,7 @@ impl<'a, S: System + ?Sized> CulpritSearch<'a, S> {
         if let Some((position, spoiled)) = self.first_difference(&history) {
             let seen = self.observe(position + 1)?;
             let mut evidence = seen.map_or_else(BTreeSet::new, |seen| seen.wrong);
-            evidence.extend([identity.step.clone(), identity.signature.clone()]);
+            evidence.insert(identity.step.clone());
             let mut culprit = self.culprit(position, evidence)?;
             culprit.spoiled = spoiled;
             return Ok(Some(culprit));
@@ -524,7 +533,8 @@ impl<'a, S: System + ?Sized> CulpritSearch<'a, S> {
         let history = self.slot_history(failure)?;
         if matches!(failure.kind, FailureKind::Property | FailureKind::PoolType) {
             let mut position = last;
-            if self.is_constant(&self.test.steps[last]) {
+            let step = self.test.steps.get(last);
+            if step.is_some_and(|step| self.is_constant(step)) {
                 // The constant was only needed to see what an earlier step did.
                 position = self.first_violation(identity)?.unwrap_or(last);
             }

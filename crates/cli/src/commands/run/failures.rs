@@ -129,7 +129,14 @@ pub(super) fn find_known<'f>(
     };
     let many = alike.first().filter(|_| alike.len() >= MAX_ALIKE);
     let index = *alike.iter().find(is_same).or(many)?;
-    findings.get_mut(index)
+    let known = findings.get_mut(index)?;
+    if let (Some(found), Some(culprit)) = (&mut known.found_culprit, culprit)
+        && culprit.lines.is_subset(&found.lines)
+    {
+        // The fewer lines, the fewer other bugs fit.
+        found.lines.clone_from(&culprit.lines);
+    }
+    Some(known)
 }
 
 /// Returns the numbers and identities of the failures that count as bugs of their own.
@@ -341,6 +348,13 @@ impl FailureWriter<'_> {
                 finding.test = test;
                 finding.failure = failure;
                 finding.set_identity(identity.map(|identity| *identity), known_bugs);
+                let reduced = finding.identity.as_ref();
+                let reduced = reduced.and_then(|identity| identity.culprit.as_ref());
+                if let (Some(found), Some(reduced)) = (&mut finding.found_culprit, reduced)
+                    && found.shape == reduced.shape
+                {
+                    found.clone_from(reduced);
+                }
                 let file = self.reduced_file(finding);
                 finding.file = self.folder.file(&file.name).shown().to_owned();
                 finding.files.insert(0, file);
