@@ -189,7 +189,7 @@ pub(crate) struct LineRecorder<'py>(Bound<'py, PyAny>);
 impl<'py> LineRecorder<'py> {
     /// Begins to record what the code in a file calls. The lines of the file itself count if it is a
     /// stepper.
-    pub(crate) fn start<'a>(
+    pub(crate) fn start(
         python: Python<'py>,
         path: impl IntoPyObject<'py>,
         is_stepper: bool,

@@ -282,7 +282,7 @@ struct Observations {
     violations: Vec<String>,
 }
 
-/// What is seen after each step of a test.
+/// Observations after each step of a test.
 #[derive(Default)]
 struct SlotHistory {
     /// The comparisons of slots, by pool and index.
