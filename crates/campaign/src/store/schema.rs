@@ -272,7 +272,7 @@ mod tests {
             refusal("DROP TABLE status_change"),
             "it has no table `status_change`"
         );
-        assert_eq!(refusal("PRAGMA user_version = 3"), "newer: 3");
+        assert_eq!(refusal("PRAGMA user_version = 4"), "newer: 4");
         assert_eq!(
             refusal("PRAGMA user_version = -1"),
             "its table `campaign` is not one that Testwright makes"
