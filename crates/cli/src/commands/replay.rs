@@ -206,10 +206,11 @@ fn print_verdict(
             console.paint(TextStyle::Failure, NOTHING_TAKEN),
             ExitStatus::Error,
         ),
-        None => (
-            console.paint(TextStyle::Success, format_args!("passes ({steps})")),
-            ExitStatus::NothingFound,
-        ),
+        None => {
+            let text = format!("passes ({steps}{})", skipped_text(trace));
+            let text = console.paint(TextStyle::Success, text);
+            (text, ExitStatus::NothingFound)
+        }
     };
     console.out(format_args!("{}: {verdict}", file.name));
     if let Some(failure) = trace.failure() {
@@ -226,6 +227,14 @@ fn print_verdict(
     }
     console.flush();
     status
+}
+
+/// Returns the number of skipped steps as a clause: `, 2 of them skipped`. Empty if there are none.
+pub(super) fn skipped_text(trace: &Trace) -> String {
+    match trace.skipped_steps() {
+        0 => String::new(),
+        skipped => format!(", {skipped} of them skipped"),
+    }
 }
 
 /// Watcher that stops a replay on Ctrl-C.

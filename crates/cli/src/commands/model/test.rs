@@ -204,6 +204,7 @@ impl ModelTestCommand {
             &self.model.models,
             &self.model.filter(),
             |console, models| {
+                models.stop_on_termination()?;
                 let played = self.play(console, models, seed, note)?;
                 // The following has no time limit.
                 note.write("");
