@@ -330,7 +330,11 @@ pub(crate) fn with_model_system<R>(
                 let message = "an invariant of the models is false where runs begin";
                 console.warning(message, Some("`testwright explore` tells more"));
             }
-            work(console, &mut system)
+            let result = work(console, &mut system)?;
+            match system.unusable() {
+                Some(error) => Err(error.into()),
+                None => Ok(result),
+            }
         },
     )
 }

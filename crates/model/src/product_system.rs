@@ -59,6 +59,9 @@ pub struct ProductSystem<'w, 'm> {
     attached: Option<AttachedImplementation<'m>>,
     /// Error that kept the models from saying what is possible now.
     error: Option<ModelError>,
+    /// The first reason for which the models or the implementation cannot be used at all. It is no
+    /// failure of a test, so no test goes on, and the next reset tells it.
+    unusable: Option<Error>,
 }
 
 /// Maximum number of states in the cache. Tests pass through the same states again and again.
@@ -112,6 +115,7 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
             coverage: TransitionCoverage::default(),
             attached: None,
             error: None,
+            unusable: None,
         };
         for name in vocabulary {
             system.template(name).map_err(too_many_actions)?;
@@ -265,6 +269,9 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
     /// Returns the distinct actions that are possible now, sorted.
     fn possible_actions(&mut self) -> Vec<ActionId> {
         let labels: Vec<_> = self.possible_steps().map(|one| one.label).collect();
+        if self.unusable.is_some() {
+            return Vec::new();
+        }
         let known = labels
             .iter()
             .filter_map(|label| self.numbers.get(&(label.name, label.arguments)));
@@ -297,11 +304,28 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
     /// raises.
     fn model_outcome(&mut self) -> Outcome {
         self.compute_steps();
-        match &self.error {
+        match self.error.clone() {
             None => Outcome::Passed,
-            Some(ModelError::Interrupted) => Outcome::Interrupted,
-            Some(error) => Outcome::Failed(Box::new(model_failure(error))),
+            Some(error) => self.error_outcome(error),
         }
+    }
+
+    /// Returns the outcome of a step in which the code of a model or an implementation raised.
+    fn error_outcome(&mut self, error: ModelError) -> Outcome {
+        match error {
+            ModelError::Interrupted => Outcome::Interrupted,
+            ModelError::Unusable(error) => {
+                self.unusable.get_or_insert(error);
+                Outcome::Passed
+            }
+            error => Outcome::Failed(Box::new(model_failure(&error))),
+        }
+    }
+
+    /// Returns the reason for which the models or the implementation cannot be used, if one has come
+    /// up.
+    pub fn unusable(&self) -> Option<&Error> {
+        self.unusable.as_ref()
     }
 
     /// Returns a failure if one of the current states has a false invariant or is a dead end.
@@ -372,6 +396,9 @@ impl System for ProductSystem<'_, '_> {
     }
 
     fn reset(&mut self) -> Result<(), Error> {
+        if let Some(error) = &self.unusable {
+            return Err(error.clone());
+        }
         self.reset_implementation()?;
         self.set_states(self.starts.clone());
         self.compute_steps();

@@ -250,11 +250,11 @@ impl<'py> Property<'py> {
     ) -> (Outcome, Vec<u64>) {
         let mut violation = None;
         self.condition
-            .for_each_where(context, Some(states), is_wanted, |_, values, result| {
+            .for_each_where(context, Some(states), is_wanted, |line, values, result| {
                 if result.as_ref().is_ok_and(call::is_true) {
                     return true;
                 }
-                let answer = result.and_then(|value| value.is_truthy());
+                let answer = result.and_then(|value| context.is_truthy(line.line, &value));
                 if !matches!(answer, Ok(true)) {
                     violation = Some((values.to_vec(), answer.err()));
                 }

@@ -55,6 +55,9 @@ pub struct HarnessProblem {
 impl HarnessProblem {
     /// Returns the problem as an error, for one that makes the work pointless.
     pub fn to_error(&self) -> Error {
+        if self.line == 0 {
+            return Error::new(self.message.clone());
+        }
         Error::new(format!(
             "line {} of the harness: {}",
             self.line, self.message
@@ -107,8 +110,6 @@ pub struct PythonSystem<'py> {
     pub(crate) modules: ResettableModules<'py>,
     /// The object that finds these modules.
     pub(crate) finder: Bound<'py, PyAny>,
-    /// The coroutines that were never awaited; `None` if they are not watched.
-    pub(crate) unawaited: Option<UnawaitedCoroutines<'py>>,
     /// Exceptions of the last step that count as warnings.
     pub(crate) warned: Bound<'py, PyList>,
     /// Exceptions that the reference raised in the last step.
@@ -233,7 +234,8 @@ impl<'py> PythonSystem<'py> {
                 },
             );
         }
-        let unawaited = self.unawaited.iter();
+        let unawaited = self.context.unawaited.iter();
+        let unawaited = unawaited.inspect(|found| found.note_kept(&self.context.slots));
         problems.extend(unawaited.flat_map(UnawaitedCoroutines::problems));
         problems
     }
@@ -498,11 +500,12 @@ impl<'py> PythonSystem<'py> {
     fn check_assumptions(&mut self) {
         let mut violated = false;
         for assumption in &mut self.assumptions {
-            assumption.for_each(&self.context, None, |_, _, result| {
+            let context = &self.context;
+            assumption.for_each(context, None, |line, _, result| {
                 // An assumption that raises, for example because a slot is empty, counts as
                 // holding.
                 violated |= result
-                    .and_then(|value| value.is_truthy())
+                    .and_then(|value| context.is_truthy(line.line, &value))
                     .is_ok_and(|holds| !holds);
                 !violated
             });
@@ -572,7 +575,7 @@ impl System for PythonSystem<'_> {
     }
 
     fn reset(&mut self) -> Result<(), Error> {
-        let unawaited = self.unawaited.as_ref();
+        let unawaited = self.context.unawaited.as_ref();
         if let Some(mistake) = unawaited.and_then(UnawaitedCoroutines::mistake) {
             return Err(mistake);
         }

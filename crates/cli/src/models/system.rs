@@ -11,7 +11,9 @@ use testwright_core::{
     TemplateSet, Test, saved,
 };
 use testwright_model::{ProductSystem, state_text};
-use testwright_python::{Models, OutputCapture, OutputMode, SlotValue, StepperFactory};
+use testwright_python::{
+    HarnessProblem, Models, OutputCapture, OutputMode, SlotValue, StepperFactory,
+};
 
 use super::ModelPytestFile;
 use crate::files::TextFile;
@@ -120,6 +122,11 @@ impl<'s, 'w, 'm> ModelSystem<'s, 'w, 'm> {
 }
 
 impl ModelSystem<'_, '_, '_> {
+    /// Returns the reason for which the models or the stepper cannot be used, if one has come up.
+    pub(crate) fn unusable(&self) -> Option<Error> {
+        self.product.unusable().cloned()
+    }
+
     /// Renders a test as a pytest file that replays it with the stepper.
     fn pytest_file(
         &self,
@@ -250,6 +257,19 @@ impl Target for ModelSystem<'_, '_, '_> {
 
     fn unit(&self) -> &'static str {
         "transition"
+    }
+
+    fn problems(&self) -> Vec<HarnessProblem> {
+        let problem = |error: &Error| {
+            let help = error.help.iter().map(|help| format!("; {help}"));
+            HarnessProblem {
+                line: 0,
+                message: error.message.clone() + &help.collect::<String>(),
+                times: 1,
+                is_mistake: true,
+            }
+        };
+        self.product.unusable().map(problem).into_iter().collect()
     }
 
     fn describe_targets(&self, targets: &[TargetId], _root: &Path) -> Vec<TargetDescription> {

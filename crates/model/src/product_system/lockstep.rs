@@ -87,7 +87,7 @@ impl<'m> ProductSystem<'_, 'm> {
                 Some(wrong) => Ok(Some(wrong)),
                 None => self.apply_observations(),
             })
-            .unwrap_or_else(|error| Some(error_outcome(&error)))
+            .unwrap_or_else(|error| Some(self.error_outcome(error)))
     }
 
     /// Takes a step in the models themselves, so that the implementation sees them after it.
@@ -169,13 +169,5 @@ impl<'m> ProductSystem<'_, 'm> {
             attached.observed.push(action);
         }
         Ok(None)
-    }
-}
-
-/// Converts an error of the models or of the implementation to an outcome.
-fn error_outcome(error: &ModelError) -> Outcome {
-    match error {
-        ModelError::Interrupted => Outcome::Interrupted,
-        error => Outcome::Failed(Box::new(model_failure(error))),
     }
 }

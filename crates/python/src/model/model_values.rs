@@ -2,12 +2,14 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use testwright_core::Error;
 use testwright_core::product::{Interner, ModelError, ValueId};
 
 use super::packing::{PackResult, ValuePacker};
 use super::{python2_errors, value_text};
 use crate::failures::RaisedException;
 use crate::interrupt;
+use crate::unawaited::{self, ModelCoroutines, UnawaitedCoroutine};
 
 /// The arguments and results of steps, and their Python objects.
 pub(crate) struct ModelValues<'py> {
@@ -15,6 +17,8 @@ pub(crate) struct ModelValues<'py> {
     pub(crate) packer: ValuePacker<'py>,
     /// The object of each [`ValueId`].
     objects: Vec<Bound<'py, PyAny>>,
+    /// The coroutines that the models and their stepper drop.
+    pub(crate) coroutines: ModelCoroutines<'py>,
 }
 
 impl<'py> ModelValues<'py> {
@@ -31,7 +35,13 @@ impl<'py> ModelValues<'py> {
         }
         let empty = known.remove(1);
         let interner = Interner::new(known.remove(0), empty);
-        Ok((ModelValues { packer, objects }, interner))
+        let coroutines = ModelCoroutines::watch(python)?;
+        let values = ModelValues {
+            packer,
+            objects,
+            coroutines,
+        };
+        Ok((values, interner))
     }
 
     /// Returns the id of a value, assigning one if needed.
@@ -96,6 +106,10 @@ pub(crate) fn raised(python: Python<'_>, error: &PyErr) -> ModelError {
     // interrupted.
     if interrupt::is_interrupted() {
         return ModelError::Interrupted;
+    }
+    if error.is_instance_of::<UnawaitedCoroutine>(python) {
+        let error = Error::new(error.value(python).to_string());
+        return ModelError::Unusable(error.with_help(unawaited::AWAIT_IN_FUNCTION));
     }
     if let Some(source_error) = python2_errors::source_error(python, error) {
         return source_error;

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFrozenSet, PyModule, PySet, PyString, PyTuple};
 use testwright_core::product::{Interner, Model, ModelError, NameId, Product, StepLabel, ValueId};
-use testwright_core::{Error, describe_os_error};
+use testwright_core::{Error, describe_os_error, spelling};
 use testwright_model::Filter;
 
 use super::action_names::{self, ModuleActions, ModuleRole};
@@ -337,10 +337,27 @@ pub(crate) fn import<'py>(
         let message =
             format!("there is no module `{name}` in the current folder or on Python's path");
         let help = "models are named like modules, without `.py`, or by the path of their file";
-        ModelError::Unusable(Error::new(message).with_help(help))
+        let meant = spelling::closest(name, module_stems(folder));
+        let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
+        ModelError::Unusable(Error::new(message).with_help(meant + help))
     })?;
     check_identity(folder, name, &module)?;
     Ok(module)
+}
+
+/// Returns the names of the modules in a folder.
+fn module_stems(folder: &Path) -> Vec<String> {
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let stem = |file: fs::DirEntry| {
+        let name = file.file_name().into_string().ok()?;
+        Some(name.strip_suffix(".py")?.to_owned())
+    };
+    files.filter_map(stem).collect()
 }
 
 /// Returns the error for a module whose file exists and cannot be opened. The traceback of the

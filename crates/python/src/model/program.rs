@@ -153,9 +153,13 @@ impl<'py> ModelProgram<'py> {
     /// Returns the present state of the module. Returns `None` if the filter rejects it and
     /// rejected states are dropped.
     fn read_state(&mut self, filtered: FilteredStates) -> PyResult<Option<ModelState>> {
-        let holds = |predicate: &Option<Bound<'py, PyAny>>| match predicate {
-            Some(predicate) => predicate.call0()?.is_truthy(),
-            None => Ok(true),
+        let holds = |predicate: &Option<Bound<'py, PyAny>>| {
+            let Some(predicate) = predicate else {
+                return Ok(true);
+            };
+            let answer = predicate.call0()?;
+            self.values.borrow().coroutines.check_result(&answer)?;
+            answer.is_truthy()
         };
         // The state is read first: changes made by a predicate are not part of the step.
         let mut values = self.values.borrow_mut();
@@ -225,6 +229,7 @@ impl<'py> ModelProgram<'py> {
             let action = &self.actions[action];
             let name = action.name;
             let result = action.function.call1(arguments.tuple.clone())?;
+            self.values.borrow().coroutines.check_result(&result)?;
             let Some(to) = self.read_state(filtered)? else {
                 return Ok(None);
             };
@@ -261,7 +266,10 @@ impl<'py> ModelProgram<'py> {
                     ));
                 }
             };
-            let allows = allows.and_then(|allows| allows.is_truthy());
+            let allows = allows.and_then(|allows| {
+                self.values.borrow().coroutines.check_result(&allows)?;
+                allows.is_truthy()
+            });
             let allows = allows.map_err(|error| self.raised(&error))?;
             guard.note(allows);
             if !allows {
@@ -403,7 +411,10 @@ impl Model for ModelProgram<'_> {
                     model: self.name.clone(),
                 });
             };
-            reset.call0().map_err(|error| self.raised(&error))?;
+            let values = &self.values;
+            let reset = reset.call0();
+            let reset = reset.and_then(|value| values.borrow().coroutines.check_result(&value));
+            reset.map_err(|error| self.raised(&error))?;
         }
         let id = self.read_state(FilteredStates::Kept);
         let Some(id) = id.map_err(|error| self.raised(&error))? else {

@@ -16,6 +16,7 @@ use super::model_values::raised;
 use super::modules::{self, add_to_pymodel, import};
 use super::{ModelHandles, Models};
 use crate::failures::RaisedException;
+use crate::unawaited::{self, UnawaitedCoroutine};
 use crate::{exit_handlers, interrupt};
 
 /// A module that executes the steps of a model on an implementation.
@@ -166,6 +167,16 @@ impl<'py> StepperFunctions<'py> {
         name: &str,
     ) -> Result<StepperFunctions<'py>, ModelError> {
         let module = import(python, folder, name)?;
+        let functions = ACT.iter().chain(&RESET).chain(&TEARDOWN).chain(&["wait"]);
+        for function in functions {
+            let found = last_defined(&module, &[function]);
+            let role = format!("`{function}` of the stepper `{name}`");
+            if let Some(error) =
+                found.and_then(|found| unawaited::coroutine_function(&found, &role))
+            {
+                return Err(error.into());
+            }
+        }
         let act = last_defined(&module, &ACT).ok_or_else(|| {
             let message = format!("the stepper `{name}` has no `TestAction`");
             let help = "define `def TestAction(name, arguments, expected_result)`: nothing returned means that all is well, \
@@ -402,12 +413,20 @@ impl<'py> Stepper<'py> {
                     left => Some(left.as_secs_f64()),
                 },
             };
-            wait.call1((left,))?;
+            self.awaited(wait.call1((left,))?)?;
             if self.queue()?.is_truthy()? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Returns what a function of the stepper returned, unless it is a coroutine or the function
+    /// dropped one.
+    fn awaited(&self, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let values = self.handles.values.borrow();
+        values.coroutines.check_result(&value)?;
+        Ok(value)
     }
 
     /// Returns the queue of observations.
@@ -435,8 +454,12 @@ impl Implementation for Stepper<'_> {
         let arguments = values.object(label.arguments);
         let expected = values.object(label.result);
         drop(values);
-        let answer = match self.with_timeout(|| self.act.call1((name, arguments, expected))) {
+        let answer = self.with_timeout(|| self.act.call1((name, arguments, expected)));
+        let answer = match answer.and_then(|answer| self.awaited(answer)) {
             Ok(answer) => answer,
+            Err(error) if error.is_instance_of::<UnawaitedCoroutine>(self.python) => {
+                return Err(self.stepper_error(&error));
+            }
             Err(error) => return self.failure(&error).map(Some),
         };
         if answer.is_none() {
@@ -464,16 +487,19 @@ impl Implementation for Stepper<'_> {
             let help = "it is needed when there is more than one run";
             return Err(Error::new(message).with_help(help).into());
         };
-        let Err(error) = reset.call0() else {
+        let Err(error) = reset.call0().and_then(|value| self.awaited(value)) else {
             return Ok(());
         };
+        if error.is_instance_of::<UnawaitedCoroutine>(self.python) {
+            return Err(self.stepper_error(&error));
+        }
         let error = self.stepper_error(&error);
         if matches!(error, ModelError::Interrupted) || !self.start_again()? {
             return Err(error);
         }
         match &self.reset {
             Some(reset) => {
-                let is_reset = reset.call0();
+                let is_reset = reset.call0().and_then(|value| self.awaited(value));
                 is_reset.map_err(|error| self.stepper_error(&error))?;
                 Ok(())
             }
