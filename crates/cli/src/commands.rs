@@ -339,11 +339,8 @@ impl StepperArgument {
     }
 
     /// Returns the stepper and the time it may take for a step.
-    ///
-    /// That is half of the step timeout: the stepper can then report that it is late before the
-    /// watchdog ends its process.
     fn with_timeout(&self, step_timeout: Duration) -> Option<(String, Duration)> {
-        Some((self.stepper.clone()?, step_timeout / 2))
+        Some((self.stepper.clone()?, step_timeout))
     }
 
     /// Sets the stepper module.

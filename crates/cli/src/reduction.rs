@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{
     Effort, NormalizeOptions, ReduceError, ReduceOptions, SameFailure, Shrinker, Shrunk, Speed,
 };
-use testwright_core::{Failure, System, Test};
+use testwright_core::{Failure, FailureKind, System, Test};
 use testwright_python::Hook;
 
 use crate::console::Console;
@@ -88,10 +89,29 @@ pub(crate) fn reduce(
         }
         shrunk => shrunk?,
     };
+    let mut reduced_failure = shrunk.failure.unwrap_or_else(|| failure.clone());
+    if failure.kind == FailureKind::Hang {
+        // Trials do not wait as long as a hang takes to be sure of.
+        console.err("confirming that the reduced test hangs, too");
+        system.use_full_limits();
+        let options = ReplayOptions {
+            check: options.check,
+        };
+        let confirmed = replay(system, &shrunk.test, &options, &mut ())?;
+        match confirmed.failure() {
+            Some(confirmed) if confirmed.is_same_as(failure) => {
+                reduced_failure = confirmed.clone();
+            }
+            _ => {
+                let reason = "since shorter tests only take long";
+                return Ok(ReducedTest::unchanged(test, failure, reason));
+            }
+        }
+    }
     let time = started.elapsed();
     let summary = summary(test, &shrunk.test, effort.runs, time, shrunk.complete);
     Ok(ReducedTest {
-        failure: shrunk.failure.unwrap_or_else(|| failure.clone()),
+        failure: reduced_failure,
         test: shrunk.test,
         summary,
         effort,

@@ -189,14 +189,14 @@ impl LoadedSource {
         arguments: &SystemArguments,
         work: impl FnOnce(&mut Console<'_>, &mut dyn Target) -> Result<ExitStatus, CommandError>,
     ) -> Result<ExitStatus, CommandError> {
-        if let LoadedSource::Harness(read) = self {
-            return guarded_harness::run(console, *read, options, arguments, work);
+        match self {
+            LoadedSource::Harness(read) => {
+                guarded_harness::run(console, *read, options, arguments, work)
+            }
+            LoadedSource::Models(names) => {
+                guarded_harness::run_models(console, &names, options, arguments, work)
+            }
         }
-        let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
-            models::report_end(console, note, failure);
-            Ok(ExitStatus::Error)
-        };
-        self.run_guarded(console, options, arguments, ended, work)
     }
 
     /// Starts the system in a copy of this process. `ended` gets the copy's note if the copy

@@ -104,6 +104,8 @@ fn wait_for(child: &mut Child, timeout: Option<Duration>) -> Option<ProcessEnd> 
             }
             Ok(None) if is_late => Some(ProcessEnd::TimedOut),
             Ok(None) if !testwright_python::is_interrupted() => {
+                // This process waits for another, which has a limit of its own.
+                testwright_python::mark_progress();
                 thread::sleep(POLL_INTERVAL);
                 continue;
             }

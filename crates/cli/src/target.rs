@@ -122,6 +122,9 @@ pub(crate) trait Target: Covered {
         None
     }
 
+    /// Gives steps that are known to hang as much time as others, to confirm that they do.
+    fn use_full_limits(&mut self) {}
+
     /// Returns the actions that an implementation has performed by itself since the last call, as
     /// they would stand in a test.
     fn take_observed(&mut self) -> Vec<String> {

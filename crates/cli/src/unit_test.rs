@@ -21,8 +21,8 @@ const RUNNER: &str = include_str!("unit_test/runner.py");
 /// The time that a file may take, beside that of a step that does not end.
 const MAX_TIME: Duration = Duration::from_secs(30);
 
-/// The shortest time limit that a written file has for its own steps.
-const MIN_LIMIT: Duration = Duration::from_secs(10);
+/// The least time that a written file gives a step beyond its limit.
+const MIN_MORE_TIME: Duration = Duration::from_secs(3);
 
 /// A unit test that has not been run yet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ enum FileEnd {
 
 /// Returns the time limit that a file sets for steps which may not end.
 pub(crate) fn limit_in_file(step_limit: Duration) -> Duration {
-    (step_limit * 2).max(MIN_LIMIT)
+    (step_limit * 2).max(step_limit + MIN_MORE_TIME)
 }
 
 impl UnitTestDraft {
@@ -193,7 +193,11 @@ fn is_alike(raised: &ReportedException, failure: &Failure) -> bool {
                 && raised.is_own
                 && has_status_of(&raised.text, &failure.message)
         }
-        FailureKind::Hang => class == "TimeoutExpired",
+        // `models.replay` interrupts a stepper that hangs.
+        FailureKind::Hang => {
+            class == "TimeoutExpired"
+                || class == "AssertionError" && raised.text.contains("no end after")
+        }
         FailureKind::Property
         | FailureKind::PoolType
         | FailureKind::PostCondition

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use testwright_core::product::ModelError;
 use testwright_model::{Filter, RecordedRun, prepare_run};
-use testwright_python::{Models, ProcessOwner};
+use testwright_python::{Models, ProcessOwner, StepperLimits};
 
 /// The settings of a replay, as a pytest file gives them.
 pub(crate) struct ModelReplay {
@@ -37,9 +37,9 @@ pub(crate) fn replay<'py>(
         ProcessOwner::Caller,
     )
     .map_err(to_py_error)?;
-    let timeout_duration = Duration::try_from_secs_f64(settings.timeout).ok();
+    let limit = Duration::try_from_secs_f64(settings.timeout).ok();
     let mut stepper = models
-        .stepper(stepper, timeout_duration)
+        .stepper(stepper, limit.map(StepperLimits::all))
         .map_err(to_py_error)?;
     let recorded_run = RecordedRun {
         run: settings.run,

@@ -27,6 +27,14 @@ pub(crate) fn mismatch(action: &str, reason: String, expected: Option<&ValueText
 /// Builds the failure for a step that the implementation did not perform as its label says.
 pub(crate) fn step_mismatch(interner: &Interner, label: StepLabel, found: StepMismatch) -> Failure {
     let name = interner.name_text(label.name);
+    if found.is_hang {
+        return Failure {
+            kind: FailureKind::Hang,
+            message: found.text,
+            signature: name.to_owned(),
+            details: String::new(),
+        };
+    }
     // An exception is no complaint about the result, even if it mentions it.
     let has_result = label.result != ValueId::NONE && found.exception.is_none();
     let expected = has_result.then(|| interner.value_text(label.result));

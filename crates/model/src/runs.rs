@@ -63,6 +63,8 @@ pub struct StepMismatch {
     pub text: String,
     /// Class of the exception that was raised, if it was one.
     pub exception: Option<String>,
+    /// True if the step did not end within its time limit.
+    pub is_hang: bool,
 }
 
 /// The implementation under test.
@@ -91,6 +93,9 @@ pub trait Implementation {
     fn can_reset(&self) -> bool {
         true
     }
+
+    /// Gives steps that are known to hang as much time as others, to confirm that they do.
+    fn use_full_limits(&mut self) {}
 
     /// Discards the actions that it took by itself, and returns how many were not handled.
     fn discard_observations(&mut self) -> Result<usize, ModelError>;

@@ -70,6 +70,7 @@ impl Implementation for Real {
                 Ok(jams.then(|| StepMismatch {
                     text: format!("it jams at lock {}", self.locked),
                     exception: None,
+                    is_hang: false,
                 }))
             }
             "open" => {

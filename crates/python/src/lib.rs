@@ -83,13 +83,15 @@ pub use forking::{enable_crash_reports, exit_now, fork};
 pub use hooks::Hook;
 pub use interpreter::{Interpreter, attach, executable, search_path, version};
 pub use interrupt::{
-    clear_interrupt, is_interrupted, set_exit_report, set_external_request, share_progress,
+    clear_interrupt, is_interrupted, mark_progress, set_exit_report, set_external_request,
+    share_progress,
 };
 pub use library::PoolValues;
 pub use load::{LoadError, check};
 pub use model::{
     ActionParameter, FsmDrawing, Models, PythonChooser, PythonValueCodec, StateEvaluator,
-    StateLint, Stepper, StepperFactory, change_folder, flush, is_stop_requested, load_cases,
+    StateLint, Stepper, StepperFactory, StepperLimits, change_folder, flush, is_stop_requested,
+    load_cases,
 };
 pub use options::{CheckMode, MeasuredCode, Options, ProcessOwner, ReferenceExceptions};
 pub use output::{OutputCapture, OutputMode};

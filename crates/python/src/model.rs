@@ -51,7 +51,7 @@ pub use lint::StateLint;
 use model_values::ModelValues;
 pub use state_evaluator::StateEvaluator;
 use states::ProgramStates;
-pub use stepper::{Stepper, StepperFactory};
+pub use stepper::{Stepper, StepperFactory, StepperLimits};
 
 /// Python modules, composed to a product.
 pub struct Models<'py> {

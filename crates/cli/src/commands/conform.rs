@@ -239,7 +239,8 @@ impl LogFollower<'_, '_, '_> {
         let mut next = self.log.try_next()?;
         if matches!(next, NextLine::NotYet) {
             // Waiting for a line is not the model's time.
-            self.note.write("waiting for the log\n\n");
+            self.note.write("waiting for the log");
+            self.note.mark_own_work();
             console.flush();
         }
         loop {

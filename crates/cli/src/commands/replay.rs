@@ -112,7 +112,7 @@ impl ReplayCommand {
                     reached.add_test(name, collector.current().iter().collect());
                 }
             }
-            note.write("\n\n");
+            note.write_own_work();
             if let Some(collector) = system.collector() {
                 let report = reached.into_report(collector, reports);
                 reports.write(console, &report, |console, table| console.out(table))?;

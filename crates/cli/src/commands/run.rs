@@ -264,7 +264,13 @@ impl RunCommand {
             }
             jobs => {
                 let isolation = self.workers.isolation(jobs, self.show_output);
-                let starter = Starter::new(console, Some(&file), args, isolation)?;
+                let starter = Starter::new(
+                    console,
+                    Some(&file),
+                    args,
+                    isolation,
+                    self.system.step_timeout,
+                )?;
                 let inputs = CampaignInputs {
                     source: &source,
                     harness: Some((&file, &harness)),

@@ -107,7 +107,7 @@ impl StandaloneCommand {
         // The test is run to find out what to assert, and may end the process.
         let crash = RefCell::new(None);
         let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
-            if note.is_empty() {
+            if note.trim().is_empty() {
                 report_crash(console, note, failure)?;
             } else {
                 crash.replace(Some(failure.clone()));
@@ -123,7 +123,7 @@ impl StandaloneCommand {
                     note.write("while the test ran");
                     let style = self.style.into();
                     let (forms, failure) = system.standalone(&test, style, &name, file)?;
-                    note.write("");
+                    note.write_own_work();
                     print(console, confirmed(system, forms, failure.as_ref(), None)?)
                 };
                 load::with_test(console, &harness, &self.test, &options, work)

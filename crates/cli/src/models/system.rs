@@ -7,8 +7,8 @@ use rustc_hash::FxHashSet;
 use testwright_campaign::SentName;
 use testwright_core::product::ModelError;
 use testwright_core::{
-    ActionId, Catalog, Coverage, Covered, Error, Outcome, Random, Step, System, TargetId,
-    TemplateSet, Test, saved,
+    ActionId, Catalog, Coverage, Covered, Error, Failure, FailureKind, Outcome, Random, Step,
+    System, TargetId, TemplateSet, Test, saved,
 };
 use testwright_model::{ProductSystem, state_text};
 use testwright_python::{Models, OutputCapture, OutputMode, SlotValue, StepperFactory};
@@ -17,7 +17,7 @@ use super::ModelPytestFile;
 use crate::files::TextFile;
 use crate::guard::ProgressNote;
 use crate::target::{NameListener, ReachedArcs, Target, TargetDescription};
-use crate::unit_test::UnitTestDraft;
+use crate::unit_test::{UnitTestDraft, limit_in_file};
 use crate::workers::actions::mentioned_actions;
 
 /// Redirects the output of models, from before they are imported.
@@ -286,7 +286,10 @@ impl Target for ModelSystem<'_, '_, '_> {
         let Some((name, timeout)) = self.pending_stepper.take() else {
             return Ok(());
         };
-        match self.steppers.import_managed(&name, Some(timeout)) {
+        match self
+            .steppers
+            .import_managed(&name, Some(super::stepper_limits(timeout)))
+        {
             Ok(stepper) => {
                 self.product.attach(Box::new(stepper));
                 Ok(())
@@ -317,6 +320,7 @@ impl Target for ModelSystem<'_, '_, '_> {
         // In a process that has not run the test, only the names of its steps are known.
         let text = saved::write(self.actions(), test, &[]);
         self.product.discover_actions(&text, &mut |_, _| {});
+        let timeout = limit_in_file(timeout);
         let text = self.pytest_file(test, title, file, (&stepper, timeout));
         let process_context = self.process_context();
         Some(text.map(|text| UnitTestDraft {
@@ -324,6 +328,24 @@ impl Target for ModelSystem<'_, '_, '_> {
             limit: None,
             process_context,
         }))
+    }
+
+    fn unit_test_of_crash(
+        &mut self,
+        test: &Test,
+        (failure, _): (&Failure, Duration),
+        title: &str,
+        file: &Path,
+    ) -> Option<Result<UnitTestDraft, Error>> {
+        // The file interrupts a stepper that hangs, but nothing that ends its process.
+        match failure.kind {
+            FailureKind::Hang => self.unit_test(test, title, file),
+            _ => None,
+        }
+    }
+
+    fn use_full_limits(&mut self) {
+        self.product.use_full_limits();
     }
 
     fn reserve_actions(&mut self, test: &str) {

@@ -116,6 +116,10 @@ impl<S: Target> Target for LoggedSystem<'_, S> {
             .unit_test_of_crash(test, failure, title, file)
     }
 
+    fn use_full_limits(&mut self) {
+        self.system_mut().use_full_limits();
+    }
+
     fn file(&self) -> Option<&Path> {
         self.system().file()
     }

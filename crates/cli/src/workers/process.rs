@@ -213,7 +213,9 @@ impl WorkerCommand {
         task: WorkerTask,
     ) -> io::Result<()> {
         let mut connection = CheckedConnection::new(connection);
+        log.set_activity(Activity::Loading);
         let started = system.start();
+        log.set_activity(Activity::OwnWork);
         if let WorkerTask::Serve = task {
             return match started {
                 Ok(()) => serve(&mut LoggedSystem::new(system, log), &mut connection),

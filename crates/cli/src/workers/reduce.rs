@@ -9,17 +9,18 @@
 //! suffice.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use testwright_campaign::{
-    ForkServer, ProcessLauncher, RemoteSystem, SentFailure, StepLog, Supervisor,
+    Activity, ForkServer, ProcessLauncher, RemoteSystem, SentFailure, StepLog, Supervisor,
     TEST_TIMEOUT_SIGNATURE, Timeouts, WorkerLoss, WorkerOutcome, supervise,
 };
 use testwright_core::analyse::culprit::{BugIdentity, identify};
-use testwright_core::replay::{ReplayOptions, replay};
+use testwright_core::replay::{ReplayOptions, ReplayWatcher, replay};
 use testwright_core::shrink::{ReduceError, ReduceOptions, Shrunk};
-use testwright_core::{Catalog, Error, Failure, FailureKind, Step, Test, saved};
+use testwright_core::{ActionId, Catalog, Error, Failure, FailureKind, Step, System, Test, saved};
 use testwright_python::StandaloneStyle;
 
 use super::actions::{ActionRegistry, WorkerActionIds};
@@ -27,7 +28,7 @@ use super::start::{ForkServerError, Starter};
 use super::{WorkerReport, WorkerTask};
 use crate::files::UserPath;
 use crate::reduction::{self, ReductionGoal};
-use crate::unit_test;
+use crate::{duration, unit_test};
 
 /// Reduces one test after the other in worker processes.
 pub(crate) struct WorkerReducer<'a> {
@@ -45,6 +46,8 @@ pub(crate) struct WorkerReducer<'a> {
     pub(crate) deadline: &'a OnceLock<Instant>,
     /// Set when the result of the current reduction is not needed any more.
     pub(crate) is_cancelled: Arc<AtomicBool>,
+    /// Receives remarks for the user about what takes long.
+    pub(crate) remarks: Option<Sender<String>>,
     /// The fork server, once it is started.
     fork_server: Option<ForkServer>,
 }
@@ -114,20 +117,24 @@ impl<'a> WorkerReducer<'a> {
             stop,
             deadline,
             is_cancelled: Arc::default(),
+            remarks: None,
             fork_server: None,
         }
     }
 
     /// Creates a second reducer with the same settings, to be used in parallel.
     pub(crate) fn duplicate(&self) -> WorkerReducer<'a> {
-        WorkerReducer::new(
-            self.starter,
-            self.actions,
-            self.options,
-            self.timeouts,
-            self.stop,
-            self.deadline,
-        )
+        WorkerReducer {
+            remarks: self.remarks.clone(),
+            ..WorkerReducer::new(
+                self.starter,
+                self.actions,
+                self.options,
+                self.timeouts,
+                self.stop,
+                self.deadline,
+            )
+        }
     }
 
     /// Returns true if the time for reductions is up.
@@ -139,6 +146,7 @@ impl<'a> WorkerReducer<'a> {
     fn bounds(&self) -> ReductionBounds<'a> {
         ReductionBounds {
             deadline: Some(self.deadline),
+            grace: Duration::ZERO,
             is_cancelled: self.is_cancelled.clone(),
         }
     }
@@ -152,6 +160,9 @@ impl<'a> WorkerReducer<'a> {
         history: Option<&Test>,
     ) -> Result<ReductionOutcome, Error> {
         let started = Instant::now();
+        if failure.kind == FailureKind::Hang && failure.signature == RESET {
+            return self.confirm_reset_hang(test, failure);
+        }
         let mut other_failure = None;
         let with_others = history.map(|history| growing_suffixes(history, test.len()));
         let candidates = std::iter::once(test.clone()).chain(with_others.into_iter().flatten());
@@ -231,7 +242,7 @@ impl<'a> WorkerReducer<'a> {
         } else {
             self.simplify_in_worker(test, failure)?
         };
-        // A hang is confirmed already.
+        // The reduced test of a hang was confirmed in a new process.
         let is_stopping = self.stop.load(Ordering::Relaxed) || failure.kind == FailureKind::Hang;
         match &attempt {
             SimplifyResult::Simpler { test: short, .. }
@@ -304,7 +315,6 @@ impl<'a> WorkerReducer<'a> {
         failure: &Failure,
         is_fresh: bool,
     ) -> Result<SimplifyResult, Error> {
-        // A test that takes too long as a whole needs all of its time.
         if failure.kind == FailureKind::Hang && failure.signature != TEST_TIMEOUT_SIGNATURE {
             return self.simplify_hang(test, failure, is_fresh);
         }
@@ -313,84 +323,148 @@ impl<'a> WorkerReducer<'a> {
         } else {
             ReductionGoal::Simple
         };
-        self.shrink(test, failure, aim, (None, is_fresh))
+        self.shrink(test, failure, aim, (WorkerReducer::FLOOR, is_fresh))
     }
 
     /// Simplifies a test in which a step hangs.
     ///
     /// A hundred trials that each wait for the limit of a step would take long, so trials have a
     /// limit that is learned from the steps that end. A step that exceeds it need not hang, so the
-    /// result is confirmed with the real limit.
+    /// result is confirmed with the time that a hang takes to be sure of.
     fn simplify_hang(
         &mut self,
         test: &Test,
         failure: &Failure,
         is_fresh: bool,
     ) -> Result<SimplifyResult, Error> {
-        let mut last = SimplifyResult::NotReproduced(None);
         for floor in WorkerReducer::HANG_FLOORS {
             let floor = floor.min(self.timeouts.step);
-            last = self.shrink(test, failure, ReductionGoal::Short, (Some(floor), is_fresh))?;
-            if let SimplifyResult::Simpler { test: short, .. } = &last {
-                let mut remote = self.remote(self.timeouts);
-                let options = ReplayOptions {
-                    check: self.options.check,
-                };
-                let confirmed = replay(&mut remote, short, &options, &mut ())?;
-                match confirmed.failure() {
-                    Some(confirmed) if confirmed.is_same_as(failure) => return Ok(last),
-                    other => last = SimplifyResult::NotReproduced(other.cloned()),
-                }
+            let goal = ReductionGoal::Short;
+            let shrunk = self.shrink(test, failure, goal, (floor, is_fresh))?;
+            if let SimplifyResult::Simpler {
+                test,
+                runs,
+                complete,
+                ..
+            } = shrunk
+                && let Some(confirmed) = self.confirm(&test)?
+                && confirmed.is_same_as(failure)
+            {
+                return Ok(SimplifyResult::Simpler {
+                    test,
+                    failure: confirmed,
+                    runs,
+                    complete,
+                });
             }
             if self.is_time_up() {
-                break;
+                return Err(Error::new(TIME_IS_UP));
             }
         }
-        match last {
-            SimplifyResult::Simpler { .. } => Ok(last),
-            _ => self.confirm_hang(test, failure),
-        }
-    }
-
-    /// Runs a test that hangs as it was found, with the real limit.
-    fn confirm_hang(&mut self, test: &Test, failure: &Failure) -> Result<SimplifyResult, Error> {
-        let mut remote = self.remote(self.timeouts);
-        let options = ReplayOptions {
-            check: self.options.check,
-        };
-        let confirmed = replay(&mut remote, test, &options, &mut ())?;
-        Ok(match confirmed.failure() {
+        Ok(match self.confirm(test)? {
             Some(confirmed) if confirmed.is_same_as(failure) => SimplifyResult::Simpler {
                 test: test.clone(),
-                failure: confirmed.clone(),
+                failure: confirmed,
                 runs: 1,
                 complete: false,
             },
-            other => SimplifyResult::NotReproduced(other.cloned()),
+            other => SimplifyResult::NotReproduced(other),
+        })
+    }
+
+    /// Runs a test whose last step may hang, with the time that a hang takes to be sure of. Only
+    /// that step may exceed the time for reductions.
+    fn confirm(&self, test: &Test) -> Result<Option<Failure>, Error> {
+        let bounds = self.bounds().with_grace(ReductionBounds::CHECK);
+        self.run_within(&mut self.remote(), test, &bounds)
+    }
+
+    /// Runs a test after which the reset hangs. It is not reduced.
+    fn confirm_reset_hang(
+        &self,
+        test: &Test,
+        failure: &Failure,
+    ) -> Result<ReductionOutcome, Error> {
+        let mut remote = self.remote();
+        let mut steps = test.clone();
+        if steps.steps.last() == Some(&Step::Restart) {
+            steps.steps.pop();
+        }
+        let ended = self.run_within(&mut remote, &steps, &self.bounds())?;
+        let other_failure = match ended {
+            Some(other) => Some(other),
+            None => remote.reset_once().err(),
+        };
+        Ok(match other_failure {
+            Some(found) if found.is_same_as(failure) => ReductionOutcome::Reduced {
+                test: test.clone(),
+                failure: found,
+                summary: "Not reduced, since it is the reset after these steps that hangs:"
+                    .to_owned(),
+            },
+            other_failure => ReductionOutcome::Flaky { other_failure },
+        })
+    }
+
+    /// Runs a test on a remote system, and returns its failure.
+    fn run_within(
+        &self,
+        remote: &mut impl System,
+        test: &Test,
+        bounds: &ReductionBounds<'_>,
+    ) -> Result<Option<Failure>, Error> {
+        let options = ReplayOptions {
+            check: self.options.check,
+        };
+        let is_over = || self.stop.load(Ordering::Relaxed) || bounds.is_over();
+        let trace = replay(remote, test, &options, &mut WhileWanted(&is_over))?;
+        if trace.interrupted || bounds.is_cancelled.load(Ordering::Relaxed) {
+            return Err(self.reason_to_stop());
+        }
+        Ok(trace.failure().cloned())
+    }
+
+    /// Returns the error for a reduction that was stopped.
+    fn reason_to_stop(&self) -> Error {
+        Error::new(if self.is_time_up() {
+            TIME_IS_UP
+        } else {
+            "interrupted"
         })
     }
 
     /// The least limits of steps in trials of a test that hangs, tried one after the other.
-    const HANG_FLOORS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(500)];
+    const HANG_FLOORS: [Duration; 2] = [Duration::from_millis(50), WorkerReducer::FLOOR];
 
-    /// Runs the reduction algorithm on a remote system. With `hang_floor`, steps have a limit that is
-    /// learned, of at least that.
+    /// The least limit of steps in trials of other tests.
+    const FLOOR: Duration = Duration::from_millis(500);
+
+    /// Runs the reduction algorithm on a remote system. Steps have a limit that is learned, of at
+    /// least `floor`. If the test itself does not hang, its own steps are measured before.
     fn shrink(
         &mut self,
         test: &Test,
         failure: &Failure,
         aim: ReductionGoal,
-        (hang_floor, is_fresh): (Option<Duration>, bool),
+        (floor, is_fresh): (Duration, bool),
     ) -> Result<SimplifyResult, Error> {
         let (stop, bounds) = (self.stop, self.bounds());
         let mut proceed = || !stop.load(Ordering::Relaxed) && !bounds.is_over();
         let options = self.options;
-        let mut remote = self.remote(self.timeouts);
+        let mut remote = self.remote().with_learned_limit(floor, None);
         if is_fresh {
             remote = remote.with_process_per_test();
         }
-        if let Some(floor) = hang_floor {
-            remote = remote.with_learned_limit(floor, None);
+        if failure.kind != FailureKind::Hang {
+            remote = remote.measuring_first();
+            match self.run_within(&mut remote, test, &bounds)? {
+                Some(found) if found.is_same_as(failure) => {}
+                other => return Ok(SimplifyResult::NotReproduced(other)),
+            }
+            remote.apply_learned_limit();
+        } else if failure.signature == TEST_TIMEOUT_SIGNATURE {
+            // A test that takes too long as a whole needs all of its time.
+            remote.use_full_limits();
         }
         match reduction::shrink(&mut remote, test, failure, &options, aim, &mut proceed) {
             Ok((
@@ -441,16 +515,14 @@ impl<'a> WorkerReducer<'a> {
         let bounds = self.bounds();
         let mut proceed = || !stop.load(Ordering::Relaxed) && !bounds.is_over();
         // Many observations may hang, and each would wait for the whole limit.
-        let floor = Duration::from_millis(500).min(self.timeouts.step);
-        let remote = self.remote(self.timeouts);
-        let mut remote = remote.with_learned_limit(floor, None);
+        let floor = WorkerReducer::FLOOR.min(self.timeouts.step);
+        let mut remote = self.remote().with_learned_limit(floor, None);
         identify(&mut remote, test, failure, &options, &mut proceed)
     }
 
     /// Returns the system in processes that may die.
     fn remote(
         &self,
-        timeouts: Timeouts,
     ) -> RemoteSystem<
         ProcessLauncher<impl FnMut() -> Result<ForkServer, Error> + use<'a>, WorkerTask>,
     > {
@@ -459,15 +531,16 @@ impl<'a> WorkerReducer<'a> {
         RemoteSystem::new(
             self.actions.catalog().clone(),
             ProcessLauncher::new(start, WorkerTask::Serve),
-            timeouts,
+            self.timeouts,
         )
+        .with_cancellation(self.is_cancelled.clone())
     }
 
     /// Starts the fork server, which loads the harness, unless that was done already.
     pub(crate) fn prepare(&mut self) -> Result<(), ForkServerError> {
         if self.fork_server.is_none() {
             let stop = self.stop;
-            let mut wait = || !stop.load(Ordering::Relaxed);
+            let mut wait = |_| !stop.load(Ordering::Relaxed);
             self.fork_server = Some(self.starter.start(&mut wait)?);
         }
         Ok(())
@@ -478,28 +551,27 @@ impl<'a> WorkerReducer<'a> {
         let task = WorkerTask::Replay {
             text: text.to_owned(),
         };
-        // One short test is run even when the time is up: a result that is not checked is worth less.
-        Ok(
-            match self.run_task(&task, self.stop, ReductionBounds::default())? {
-                WorkerAnswer::Report(WorkerReport::Replayed { failure: None, .. }) => {
-                    ReplayResult::Passes
-                }
-                WorkerAnswer::Report(WorkerReport::Replayed {
-                    test,
-                    failure: Some(failure),
-                }) => ReplayResult::Fails {
-                    test: self.actions.decode_test(test),
-                    failure: failure
-                        .into_failure()
-                        .ok_or_else(|| Error::new("there is no such kind of failure"))?,
-                },
-                WorkerAnswer::Lost(loss, test) => ReplayResult::Fails {
-                    failure: loss_failure(&loss, &test, &self.actions.catalog()),
-                    test,
-                },
-                WorkerAnswer::Report(_) | WorkerAnswer::Nothing => ReplayResult::Unknown,
+        // A result that is not checked is worth less, so the time may be exceeded a little.
+        let bounds = self.bounds().with_grace(ReductionBounds::CHECK);
+        Ok(match self.run_task(&task, self.stop, bounds)? {
+            WorkerAnswer::Report(WorkerReport::Replayed { failure: None, .. }) => {
+                ReplayResult::Passes
+            }
+            WorkerAnswer::Report(WorkerReport::Replayed {
+                test,
+                failure: Some(failure),
+            }) => ReplayResult::Fails {
+                test: self.actions.decode_test(test),
+                failure: failure
+                    .into_failure()
+                    .ok_or_else(|| Error::new("there is no such kind of failure"))?,
             },
-        )
+            WorkerAnswer::Lost(loss, test) => ReplayResult::Fails {
+                failure: loss_failure(&loss, &test, &self.actions.catalog()),
+                test,
+            },
+            WorkerAnswer::Report(_) | WorkerAnswer::Nothing => ReplayResult::Unknown,
+        })
     }
 
     /// Renders a test as a file for pytest that was run and fails. Returns `None` if this kind of
@@ -511,16 +583,26 @@ impl<'a> WorkerReducer<'a> {
         title: String,
         file: &UserPath,
     ) -> Option<Result<String, Error>> {
+        let limit = unit_test::limit_in_file(self.timeouts.step);
+        if let (FailureKind::Hang, Some(remarks)) = (failure.kind, &self.remarks) {
+            let limit = duration::show(limit);
+            let text = format!("checking the pytest file of the hang, which ends after {limit}");
+            let _campaign_is_over = remarks.send(text);
+        }
         let task = WorkerTask::WriteUnitTest {
             test: self.actions.encode_test(test),
             fatal: is_fatal(failure.kind).then(|| failure.into()),
             title,
             file: file.absolute().to_owned(),
-            limit: unit_test::limit_in_file(self.timeouts.step),
+            limit,
         };
         // Writing one test is quick, so it is done even if the user wants to stop.
+        let bounds = ReductionBounds {
+            is_cancelled: self.is_cancelled.clone(),
+            ..ReductionBounds::default()
+        };
         Some(
-            match self.run_task(&task, &AtomicBool::new(false), ReductionBounds::default()) {
+            match self.run_task(&task, &AtomicBool::new(false), bounds) {
                 Ok(WorkerAnswer::Report(WorkerReport::UnitTest(draft))) => {
                     draft.confirmed(StandaloneStyle::Pytest, Some(failure), file.absolute())
                 }
@@ -576,7 +658,7 @@ impl<'a> WorkerReducer<'a> {
 
 /// Starts a fork server. Converts the reasons for which that can fail to an error.
 pub(crate) fn start(starter: &Starter, stop: &AtomicBool) -> Result<ForkServer, Error> {
-    let mut wait = || !stop.load(Ordering::Relaxed);
+    let mut wait = |_| !stop.load(Ordering::Relaxed);
     starter.start(&mut wait).map_err(|error| match error {
         ForkServerError::Error(error) => error,
         ForkServerError::Reported(messages) => {
@@ -594,18 +676,69 @@ pub(crate) const TIME_IS_UP: &str = "the time is up (`--time` allows more)";
 struct ReductionBounds<'a> {
     /// The time at which it ends, once that is known.
     deadline: Option<&'a OnceLock<Instant>>,
+    /// The time by which it may be exceeded.
+    grace: Duration,
     /// Set when its result is not needed any more.
     is_cancelled: Arc<AtomicBool>,
 }
 
 impl ReductionBounds<'_> {
+    /// The time that the check of a result may take beyond the end.
+    const CHECK: Duration = Duration::from_secs(1);
+
+    /// Returns bounds that end later.
+    fn with_grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
     /// Returns true if the reduction has to end.
     fn is_over(&self) -> bool {
         let deadline = self.deadline.and_then(OnceLock::get);
-        deadline.is_some_and(|deadline| Instant::now() >= *deadline)
+        deadline.is_some_and(|deadline| Instant::now() >= *deadline + self.grace)
             || self.is_cancelled.load(Ordering::Relaxed)
     }
 }
+
+/// Lets a replay go on until it is over.
+struct WhileWanted<'f>(&'f dyn Fn() -> bool);
+
+impl<S: ?Sized> ReplayWatcher<S> for WhileWanted<'_> {
+    fn proceed(&mut self) -> bool {
+        !(self.0)()
+    }
+}
+
+/// Finds the action whose guard ends the process or hangs after a test. The log of a process does not
+/// tell which guard it was in.
+pub(crate) fn fatal_guard(
+    starter: &Starter,
+    actions: &ActionRegistry,
+    timeouts: &Timeouts,
+    stop: &AtomicBool,
+    test: &Test,
+) -> Option<ActionId> {
+    let catalog = actions.complete_catalog()?;
+    let launcher = ProcessLauncher::new(|| start(starter, stop), WorkerTask::Serve);
+    let floor = WorkerReducer::FLOOR.min(timeouts.step);
+    let remote = RemoteSystem::new(catalog.clone(), launcher, *timeouts);
+    let mut remote = remote.with_learned_limit(floor, None).measuring_first();
+    remote.begin().ok()?;
+    for step in &test.steps {
+        match step {
+            Step::Restart => remote.reset().ok()?,
+            Step::Act(action) => drop(remote.step(*action)),
+        }
+    }
+    remote.apply_learned_limit();
+    catalog.ids().find(|action| {
+        remote.is_enabled(*action);
+        remote.process_failure().is_some() || stop.load(Ordering::Relaxed)
+    })
+}
+
+/// The signature of a hang in a reset.
+const RESET: &str = "reset";
 
 /// Returns true if a failure ends the process.
 pub(crate) fn is_fatal(kind: FailureKind) -> bool {
@@ -678,14 +811,14 @@ pub(crate) fn loss_failure(loss: &WorkerLoss, test: &Test, catalog: &Catalog) ->
         Step::Act(action) => Some(*action),
         Step::Restart => None,
     });
-    let location = last.map_or_else(|| "reset".to_owned(), |action| catalog.template_key(action));
+    let is_reset = loss.activity == Activity::Resetting;
+    let last = last.filter(|_| !is_reset);
+    let location = last.map_or_else(|| RESET.to_owned(), |action| catalog.template_key(action));
     loss.ending.failure(&location, loss.waited)
 }
 
 #[cfg(test)]
 mod tests {
-    use testwright_core::ActionId;
-
     use super::*;
 
     #[test]

@@ -34,6 +34,13 @@ impl<'m> ProductSystem<'_, 'm> {
         });
     }
 
+    /// Gives steps of the implementation that are known to hang as much time as others.
+    pub fn use_full_limits(&mut self) {
+        if let Some(attached) = &mut self.attached {
+            attached.implementation.use_full_limits();
+        }
+    }
+
     /// Returns the actions that the implementation took by itself and the models allowed, since the
     /// last call.
     pub fn take_observed(&mut self) -> Vec<ActionId> {

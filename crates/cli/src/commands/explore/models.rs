@@ -112,7 +112,7 @@ impl ExploreCommand {
                 explored.reached_limit = Some(ReachedLimit::Violation);
             }
             // The following has no time limit.
-            note.write("");
+            note.write_own_work();
             let time = started.elapsed();
             let is_random = models.random_state_hash() != random_draws;
             console.clear_status();

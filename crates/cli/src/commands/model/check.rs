@@ -129,6 +129,7 @@ impl ModelCheckCommand {
             let mut names = self.model.models.clone();
             names.push(scenario.clone());
             let filter = self.model.filter();
+            note.write("");
             models::with_models(console, &names, &filter, |console, models| {
                 models.product.try_observables();
                 for run in 0.. {
@@ -193,13 +194,12 @@ impl ModelCheckCommand {
             ..GraphLimits::default()
         };
         let explored = explore_from(product, &start, &limits, &mut |progress| {
-            let expanded = progress.states - progress.waiting;
+            let state = progress.expanded();
             note.write(&format!(
-                "state {expanded} of the model with {scenario}, run {run}\n"
+                "state {state} of the model with {scenario}, run {run}\n"
             ));
             !testwright_python::is_stop_requested()
         });
-        note.mark_own_work();
         if let Some(error) = explored.error {
             return Err(error);
         }

@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use testwright_core::product::{NameId, Product, StepLabel, ValueId};
+use testwright_core::product::{ModelError, NameId, Product, StepLabel, ValueId};
 use testwright_core::{Error, Failure, FailureKind};
-use testwright_model::{Implementation, RecordedRun, shrink, step_text, suite_file};
+use testwright_model::{Implementation, RecordedRun, prepare_run, shrink, step_text, suite_file};
 use testwright_python::{Models, StandaloneStyle};
 use testwright_readable::counterexample::RunStep;
 
 use super::explained_runs::{ExplainedRun, ExplanationWriter};
+use super::test::stepper_limits;
 use crate::console::{Console, TextStyle};
 use crate::files::{UserPath, is_file_of_model_test};
 use crate::models::ModelPytestFile;
@@ -181,7 +182,7 @@ impl FailureReporter<'_> {
         stepper: &str,
         run: &FailingRun,
     ) -> Result<Option<ShrunkRun>, Error> {
-        let stepper = models.stepper(stepper, Some(self.timeout));
+        let stepper = models.stepper(stepper, Some(stepper_limits(self.timeout)));
         let mut stepper = stepper.map_err(|error| Error::new(error.to_string()))?;
         let recorded = RecordedRun {
             run: run.run,
@@ -190,10 +191,27 @@ impl FailureReporter<'_> {
         };
         let proceed = &mut || !testwright_python::is_stop_requested();
         let product = &mut models.product;
-        let Some(shrunk) = shrink(product, &mut stepper, &recorded, &run.failure, proceed)? else {
+        let Some(mut shrunk) = shrink(product, &mut stepper, &recorded, &run.failure, proceed)?
+        else {
             return Ok(None);
         };
-        let has_raised = shrunk.failure.message.starts_with("stepper raised");
+        if shrunk.failure.kind == FailureKind::Hang {
+            // Trials do not wait as long as a hang takes to be sure of.
+            stepper.use_full_limits();
+            let recorded = RecordedRun {
+                steps: shrunk.steps.clone(),
+                ..recorded.clone()
+            };
+            let to_error = |error: ModelError| Error::new(error.to_string());
+            prepare_run(&mut stepper).map_err(to_error)?;
+            let replayed = recorded.replay(product, &mut stepper).map_err(to_error)?;
+            match replayed.failure {
+                Some(failure) if failure.is_same_as(&run.failure) => shrunk.failure = failure,
+                _ => return Ok(None),
+            }
+        }
+        let has_raised = shrunk.failure.message.starts_with("stepper raised")
+            || shrunk.failure.kind == FailureKind::Hang;
         let odds = match shrunk.failure_rate {
             None => String::new(),
             Some((0, tries)) => format!("; it did not fail again in {tries} tries"),

@@ -9,7 +9,7 @@ use testwright_model::{
     Chooser, Implementation, ModelRunner, RunCounts, RunEnd, RunPlan, RunWatcher, step_text,
     suite_file,
 };
-use testwright_python::Models;
+use testwright_python::{Models, StepperLimits};
 use testwright_readable::steps::FeatureRunner;
 
 use super::crash_note::{self, CrashNote, RunSource};
@@ -25,6 +25,15 @@ use crate::models::{DEFAULT_TIMEOUT, RunExplainer};
 use crate::quantity::parse_from_zero;
 use crate::source::SystemSource;
 use crate::{CommandError, ExitStatus, duration, models, quantity};
+
+/// Returns the limits of a stepper with this `--timeout`. It waits nearly as long for an observation, so
+/// that waiting is not taken for a step that is late.
+pub(super) fn stepper_limits(timeout: Duration) -> StepperLimits {
+    StepperLimits {
+        observation: timeout * 9 / 10,
+        ..models::stepper_limits(timeout)
+    }
+}
 
 /// Test an implementation against a model, or make tests from a model
 ///
@@ -96,7 +105,7 @@ pub(super) struct ModelTestCommand {
     seed: Option<u64>,
 
     /// Time limit of the stepper for a step, and for waiting for an observation [default: 5s]
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    #[arg(long, visible_alias = "step-timeout", value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
 
     /// Do not check the invariants of the model
@@ -147,11 +156,8 @@ impl ModelTestCommand {
         let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
             crash_note::report(console, &folder, &source, note, failure)
         };
-        // The stepper has a time limit of its own for a step, and the same for an observation. The
-        // watchdog must wait longer than both.
-        let watchdog_timeout = self.timeout() * 2 + Duration::from_secs(1);
         // The code of a model or of the implementation may end its process, or hang.
-        run_guarded(console, Some(watchdog_timeout), ended, |console, note| {
+        run_guarded(console, Some(self.timeout()), ended, |console, note| {
             let paths = OutputPaths {
                 folder: &folder,
                 suite: suite.as_ref(),
@@ -205,8 +211,8 @@ impl ModelTestCommand {
             &self.model.filter(),
             |console, models| {
                 let played = self.play(console, models, seed, note)?;
-                // The following has no time limit.
-                note.write("");
+                // Failing runs are played again.
+                note.write("\n");
                 if let Some(path) = paths.suite {
                     let product = &models.product;
                     let line = self.command_line(seed);
@@ -251,7 +257,7 @@ impl ModelTestCommand {
         )
     }
 
-    /// Returns the time limit of the stepper.
+    /// Returns the time limit of the stepper for a step.
     fn timeout(&self) -> Duration {
         self.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
@@ -296,7 +302,8 @@ impl ModelTestCommand {
         note: &ProgressNote,
     ) -> Result<PlayedRuns, CommandError> {
         let stepper = self.stepper.as_ref();
-        let stepper = stepper.map(|name| models.stepper(name, Some(self.timeout())));
+        let stepper =
+            stepper.map(|name| models.stepper(name, Some(stepper_limits(self.timeout()))));
         let mut stepper = stepper
             .transpose()
             .map_err(|error| models::model_error(console, &error))?;

@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use testwright_campaign::SentTest;
 use testwright_campaign::store::CampaignEnding;
-use testwright_campaign::{SentTest, Timeouts};
 use testwright_core::generate::{SearchProgress, UntakenTemplates};
 use testwright_core::saved;
 use testwright_core::{Error, Failure, Test};
@@ -93,10 +93,7 @@ pub(super) fn run(
         starter: inputs.starter,
         actions,
         seed: writer.plan.seed,
-        timeouts: Timeouts {
-            confirm: true,
-            ..run.workers.timeouts(run.system.step_timeout)
-        },
+        timeouts: run.workers.timeouts(run.system.step_timeout),
         keep_tests: test_folder.is_some(),
         jobs: shares.jobs,
         stop: &stop,
@@ -114,6 +111,8 @@ pub(super) fn run(
         &interrupt.is_requested,
         &deadline,
     );
+    let (remark_sender, remarks) = channel();
+    reducer.remarks = Some(remark_sender);
     let reducers = shares.jobs.clamp(1, MAX_REDUCERS);
     let (events, received) = channel();
     let (job_sender, job_receiver) = channel();
@@ -138,6 +137,7 @@ pub(super) fn run(
         workers_left: shares.jobs,
         jobs: Some(job_sender),
         results,
+        remarks,
         suspicions: Suspicions::default(),
         findings: Vec::new(),
         saved_tests: 0,
@@ -255,6 +255,8 @@ struct Campaign<'a, 'c> {
     jobs: Option<Sender<ReductionJob>>,
     /// Results of the reducers, each with the number of its failure.
     results: Receiver<(ReductionId, Result<ReductionResult, Error>)>,
+    /// Remarks of the reducers for the user.
+    remarks: Receiver<String>,
     /// Steps that may hang, and the reductions of their tests.
     suspicions: Suspicions,
     /// Failures found so far; failure `n` has index `n - 1`.
@@ -294,6 +296,9 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 Ok(event) => self.handle(event),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(Campaign::POLL_INTERVAL),
+            }
+            while let Ok(text) = self.remarks.try_recv() {
+                self.console.err(text);
             }
             while let Ok((id, result)) = self.results.try_recv() {
                 match id {

@@ -61,7 +61,7 @@ fn with_workers(
     let actions = ActionRegistry::growable();
     let writer = FailureWriter::new(run, source.clone(), folder, plan, actions, explaining);
     let isolation = run.workers.isolation(jobs, run.show_output);
-    let starter = Starter::new(console, None, args, isolation)?;
+    let starter = Starter::new(console, None, args, isolation, run.system.step_timeout)?;
     let inputs = CampaignInputs {
         source,
         harness: None,

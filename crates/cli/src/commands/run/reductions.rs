@@ -73,6 +73,9 @@ fn reduce_job(
         }
     } else {
         let reduced = reducer.reduce(&job.test, &job.failure, job.history.as_ref());
+        if job.is_cancelled.load(Ordering::Relaxed) {
+            return Err(Error::new("it is not needed any more"));
+        }
         match reduced {
             Err(_) if reducer.is_time_up() => ReductionOutcome::Reduced {
                 test: job.test.clone(),

@@ -69,14 +69,12 @@ impl WorkerArguments {
         std::thread::available_parallelism().map_or(1, NonZero::get)
     }
 
-    /// Returns the time limits of a worker. A reset may take at least as long as a step.
+    /// Returns the time limits of a worker.
     pub(super) fn timeouts(&self, step: Duration) -> Timeouts {
-        let defaults = Timeouts::default();
         Timeouts {
             step,
-            reset: defaults.reset.max(step),
             test: self.test_timeout,
-            confirm: false,
+            confirm: true,
         }
     }
 
