@@ -293,6 +293,8 @@ impl LoadedSource {
             options,
             StepNotes::Lookup(note),
             |console, system| {
+                // Reading large files takes a while, and runs no code under test.
+                note.write_own_work();
                 let tests = load::try_each(console, tests, |console, file| {
                     load::test(console, &mut *system, file)
                 })?;

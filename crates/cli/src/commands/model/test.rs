@@ -30,7 +30,7 @@ use crate::{CommandError, ExitStatus, duration, models, quantity};
 /// that waiting is not taken for a step that is late.
 pub(super) fn stepper_limits(timeout: Duration) -> StepperLimits {
     StepperLimits {
-        observation: timeout * 9 / 10,
+        observation: timeout * 19 / 20,
         ..models::stepper_limits(timeout)
     }
 }
