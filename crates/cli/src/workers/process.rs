@@ -266,6 +266,10 @@ impl WorkerCommand {
                 limit,
             } => {
                 let test = test.for_system(system);
+                if fatal.is_some() {
+                    // Models find the actions of a test by running it, and it may hang.
+                    log.set_activity(Activity::Stepping);
+                }
                 let written = match fatal.and_then(SentFailure::into_failure) {
                     None => system.unit_test(&test, &title, &file),
                     Some(failure) => {
@@ -273,6 +277,7 @@ impl WorkerCommand {
                         system.unit_test_of_crash(&test, failure, &title, &file)
                     }
                 };
+                log.set_activity(Activity::OwnWork);
                 Some(match written {
                     None => WorkerReport::NoUnitTest,
                     Some(Ok(text)) => WorkerReport::UnitTest(text),
