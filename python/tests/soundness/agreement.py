@@ -60,6 +60,10 @@ class Answer:
         caveats = self.report.get("caveats", ())
         return any(caveat["kind"] not in HARMLESS_CAVEATS for caveat in caveats)
 
+    def tells(self, kind):
+        """Whether the answer has a caveat of a kind."""
+        return any(caveat["kind"] == kind for caveat in self.report.get("caveats", ()))
+
     @property
     def is_proof(self):
         return bool(self.report.get("complete")) and not self.report["failures"]
@@ -168,6 +172,9 @@ class SystemCase:
     def ask(self, command, folder, way):
         options, is_breadth, limit = way
         answer = explore(command, folder, *options)
+        is_answer = limit is None and answer.status in (0, 1)
+        if self.design.is_abstract and is_answer and not answer.tells("abstraction"):
+            return lambda: Judgement("untold", "says nothing of the abstraction")
         return lambda: judge(
             answer, self.runtime, self.known, self.is_capturable, is_breadth, limit
         )

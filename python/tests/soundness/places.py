@@ -211,9 +211,9 @@ PLACES = {
     "built-in method in a slot": Place(
         ("bound-method",),
         "",
-        "slot.__self__[0]",
-        "slot(0, new)",
-        slot="[start_{n}()].__setitem__",
+        'slot.__self__["k"]',
+        "slot(k=new)",
+        slot="dict(k=start_{n}()).update",
     ),
     "namespace": Place(
         ("no-eq-class",),
