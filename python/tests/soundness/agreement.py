@@ -71,7 +71,9 @@ class Answer:
 
 def explore(command, folder, *options):
     """Explores the system in a folder."""
-    line = [*command, "explore", "system.tstl", "--json", "--most-states", MOST_STATES, *options]
+    # On a busy machine, a step may take long. No system hangs.
+    limits = ("--most-states", MOST_STATES, "--step-timeout", "60s")
+    line = [*command, "explore", "system.tstl", "--json", *limits, *options]
     done = subprocess.run(
         list(map(str, line)), cwd=folder, capture_output=True, text=True, timeout=600
     )
