@@ -8,8 +8,9 @@ RUFF := ruff==0.17.4
 TEST_TOOLS := 'pytest>=7.4' 'pytest-xdist>=3.5' 'sortedcontainers>=2.4' 'coverage>=7.4' \
 	'hypothesis>=6.82' 'behave>=1.3' 'pytest-bdd>=8' 'gherkin-official>=29'
 
-# Tests mostly wait for processes, each of which has a core. Those of a file stay together, as they share what they made.
-SIDE_BY_SIDE := -n 2 --dist loadfile
+# Tests mostly wait for processes, so there are more of them than cores. Those of a file stay together, as they share what
+# they made.
+SIDE_BY_SIDE := -n 3 --dist loadfile
 
 # The Python tests of `make smoke`: the commands that most people use, and the pages.
 SMOKE := $(addprefix python/tests/test_,check.py replay.py explore.py package.py docstrings.py triage.py regress.py)
@@ -24,7 +25,7 @@ CHOICE := target/python-choice
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 	$(shell find crates/*/src crates/*/Cargo.toml crates/*/build.rs 2>/dev/null) \
 	$(shell find python/testwright -name '*.py' -o -name '*.pyi')
-PYTHON_FILES := python scripts examples docs bench crates/python/src/support.py crates/python/src/coverage/observe.py crates/python/src/model/strategies \
+PYTHON_FILES := python scripts examples docs bench crates/python/src/support.py crates/python/src/place_of_failure.py crates/python/src/coverage/observe.py crates/python/src/model/strategies \
 	crates/capture/src/validate/runner.py crates/capture/src/validate/guard.py crates/capture/src/mutate/run/*.py \
 	crates/capture/src/write/helpers.py crates/readable/src/steps/*.py
 

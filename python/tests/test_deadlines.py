@@ -6,6 +6,7 @@ Nothing here measures a duration: a command that does not end is ended by the ti
 import json
 
 import pytest
+from small_models import MODULES
 
 SPIN = """\
 import time
@@ -82,3 +83,122 @@ def test_time_bounds_the_reduction(testwright):
     testwright.write("long.tstl", "@import long\npool: <b> 1\n<b> := long.Store()\n~<b>.add(<1..4>)\n")  # fmt: skip
     done = testwright("run", "long.tstl", "--seed", "1", "--time", "3s", "--no-store", status=1)
     assert "so it may not be the shortest" in done.stdout or "the time is up" in done.stdout
+
+
+def test_what_hangs_before_the_first_step_ends(spin):
+    spin.write("stuck.py", "import time\ntime.sleep(10 ** 6)\n")
+    spin.write("import.tstl", "@import stuck\npool: <x> 1\n<x> := <[0]>\n")
+    spin.write("raw.tstl", "<@\nimport spin\nspin.nap(10 ** 6)\n@>\npool: <x> 1\n<x> := <[0]>\n")
+    for name in ("import", "raw"):
+        spin.write(f"{name}.test", f"# testwright test 1\n# harness: {name}.tstl\nx0 = 0\n")
+    spin.write("Stuck.py", "import stuck\n")
+    spin.write("Pile.py", MODULES["Pile"])
+    spin.write("ResetStuck.py", "import spin\ndef TestAction(name, arguments, expected): pass\ndef Reset(): spin.nap(10 ** 6)\n")  # fmt: skip
+    spin.write("pile.test", "# testwright test 1\n# harness: Pile.py\nPush(1,)\n")
+    spin.write("log.txt", "")
+    stepping = ("--stepper", "ResetStuck")
+    commands = [
+        *((command, "import.test") for command in ("replay", "regress", "reduce", "triage", "standalone", "feature")),
+        ("replay", "raw.test"),
+        ("explore", "import.tstl"),
+        ("run", "raw.tstl", "--no-store"),
+        ("explore", "Stuck"),
+        ("model", "check", "Pile", "--scenarios", "Stuck"),
+        ("model", "lint", "Stuck"),
+        ("model", "test", "Stuck"),
+        ("model", "test", "Pile", *stepping, "--seed", "1"),
+        ("graph", "Stuck", "--svg", "x.svg"),
+        ("conform", "Stuck", "log.txt"),
+        ("run", "Stuck", "--no-store"),
+        ("run", "Pile", "--stepper", "Stuck", "--no-store"),
+        ("run", "Pile", *stepping, "--no-store"),
+        ("replay", "pile.test", *stepping),
+        ("regress", "pile.test", "--stepper", "Stuck"),
+    ]  # fmt: skip
+    # All at once: each waits for its limit.
+    started = [(command, spin.start(*command, *LIMIT)) for command in commands]
+    for command, process in started:
+        out, err = process.communicate(timeout=300)
+        assert process.returncode == (1 if command[:2] == ("model", "test") else 2), (
+            command,
+            out,
+            err,
+        )
+        assert "confirming the hang with a limit" in err, (command, err)
+        assert "no end after" in out + err.replace("no end after 0.20s,", ""), (command, out, err)
+
+
+def test_a_guard_that_hangs_is_a_step_of_the_test(spin):
+    spin.write("guard.tstl", "@import spin\npool: <x> 1\n<x> := <[0]>\nspin.nap(10 ** 6) -> <x> := 3\n")  # fmt: skip
+    done = spin("run", "guard.tstl", "--seed", "1", "--no-store", "--json", *LIMIT, status=1)
+    (failure,) = json.loads(done.stdout)["failures"]
+    assert failure["kind"] == "hang" and failure["test"][-1] == "x0 = 3"
+    assert failure["reproduced"]
+
+
+def test_a_slow_step_that_fails_is_no_chance(spin):
+    spin.write("late.tstl", "@import spin\npool: <x> 1\n<x> := <[0]>\nspin.nap(0.7)\nassert <x> != 0\n")  # fmt: skip
+    done = spin("run", "late.tstl", "--seed", "1", "--no-store", "--json", *LIMIT, status=1)
+    (failure,) = json.loads(done.stdout)["failures"]
+    assert failure["kind"] != "hang" and failure["reproduced"]
+
+
+STEPPER = """\
+import spin
+
+items = []
+
+def TestAction(name, arguments, expected):
+    if name == "Push":
+        items.append(arguments[0])
+    else:
+        try:
+            spin.nap(SECONDS)
+        except Exception:
+            return "the implementation complains"
+        items.pop()
+
+def Reset():
+    items.clear()
+"""
+
+
+@pytest.fixture
+def pile(spin):
+    spin.write("Pile.py", MODULES["Pile"])
+    for name, seconds in (("Slow", "0.4"), ("Hanging", "10 ** 6")):
+        spin.write(f"{name}.py", STEPPER.replace("SECONDS", seconds))
+        notes = f"# testwright test 1\n# harness: Pile.py\n# stepper: {name}.py\n"
+        spin.write(f"{name}.test", notes + "Push(1,)\nPush(2,)\nPop()\n")
+    return spin
+
+
+def test_a_slow_stepper_does_not_differ_from_its_model(pile):
+    done = pile("replay", "Slow.test", *LIMIT)
+    assert "passes" in done.stdout and "slow: " in done.stderr
+    pile("regress", "Slow.test", *LIMIT)
+    pile("run", "Pile", "--stepper", "Slow", "--seed", "1", "--tests", "1", "--length", "8", "--no-store", *LIMIT)  # fmt: skip
+    pile("model", "test", "Pile", "--stepper", "Slow", "--seed", "1", "--runs", "1", "--steps", "6", "--timeout", "200ms")  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["replay", "regress", "reduce", "triage", "generalize"])
+def test_a_stepper_that_hangs_has_failed(pile, command):
+    done = pile(command, "Hanging.test", *LIMIT, status=1)
+    assert "complains" not in done.stdout
+    assert ("no end after …ms" if command == "triage" else "no end after 200ms") in done.stdout
+
+
+def test_a_stepper_that_hangs_has_a_reduced_test_and_a_pytest_file(pile):
+    done = pile("run", "Pile", "--stepper", "Hanging", "--seed", "1", "--no-store", "--json", *LIMIT, status=1)  # fmt: skip
+    (failure,) = json.loads(done.stdout)["failures"]
+    assert (failure["kind"], failure["message"]) == ("hang", "no end after 200ms")
+    assert failure["reproduced"] and len(failure["test"]) == 2
+    assert (pile.folder / "testwright-out/Pile/test_failure_1.py").exists()
+
+
+def test_a_reset_that_hangs_after_some_steps_is_no_chance(spin):
+    spin.write("dying.py", "import spin\nclass Dying:\n    def __del__(self): spin.nap(10 ** 6)\n")
+    spin.write("dying.tstl", "@import dying\npool: <x> 1\n<x> := dying.Dying()\n")
+    done = spin("run", "dying.tstl", "--seed", "1", "--no-store", *LIMIT, status=1)
+    assert "since it is the reset after these steps that hangs" in done.stdout
+    assert "no end after 200ms" in spin("replay", "testwright-out/dying/failure-1.test", *LIMIT, status=1).stdout  # fmt: skip

@@ -114,6 +114,12 @@ WITHOUT_SYSTEM = {
 }
 
 
+#: The commands that take saved tests.
+WITH_TESTS = set(
+    "replay reduce normalize generalize regress quick triage localize markov standalone graph feature".split()
+)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_explained(command):
     text = (ROOT / "docs/guide/commands.md").read_text(encoding="utf-8")
@@ -123,6 +129,8 @@ def test_every_option_is_explained(command):
         explained |= common
     if command == "run":
         explained |= rows(text, "The tests run in worker processes")
+    if command in WITH_TESTS:
+        explained |= rows(text, "All commands that take saved tests have")
     if command in {"run", "replay", "regress"}:
         explained |= rows(text, "lines and branches the tests reach")
     usage = run([sys.executable, "-m", "testwright", *command.split(), "--help"], ROOT).stdout

@@ -346,6 +346,16 @@ def test_an_intended_change_is_accepted(tmp_path):
     command(tmp_path, "generate")
     same = command(tmp_path, "changes")
     assert (same.returncode, same.stdout) == (0, "nothing has changed: 1 generated test\n")
+    # A test that is skipped gives no answer.
+    path = tmp_path / "tests/test_small.py"
+    text = path.read_text()
+    skip = '@__import__("unittest").skip("later")'
+    path.write_text(re.sub(r"^( *)(?=def test_)", rf"\1{skip}\n\1", text, flags=re.MULTILINE))
+    unknown = command(tmp_path, "changes")
+    assert unknown.returncode == 2, unknown.stdout
+    assert "test_returns_4_for_2 was skipped" in unknown.stdout
+    assert "nothing has changed" not in unknown.stdout
+    path.write_text(text)
     small(tmp_path, text="def double(x):\n    return x * 2 + 1\n")
     told = command(tmp_path, "changes")
     assert told.returncode == 1

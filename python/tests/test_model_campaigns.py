@@ -398,7 +398,7 @@ WRONG = {
         "signal.alarm(0); signal.pthread_sigmask(0, {signal.SIGALRM}); time.sleep(99)",
         "hang",
     ),
-    "late": ("time.sleep(99)", "difference from the model: stepper raised exception: Timeout"),
+    "late": ("time.sleep(99)", "hang: no end after 2s"),
 }
 
 

@@ -3,6 +3,8 @@
 import json
 import re
 import signal
+import subprocess
+import sys
 import time
 from textwrap import dedent
 
@@ -419,6 +421,67 @@ def test_the_server_of_a_stepper_ends_with_the_run(write, line, end):
     assert (models.folder / "told").exists() == ("Teardown" in end)
 
 
+# A service that leaves the session and the environment of its stepper, and goes wrong at the third step.
+DETACHED = """
+    import subprocess, sys
+    no = subprocess.DEVNULL
+    line = [sys.executable, '-c', 'import time; time.sleep(600)']
+    server = subprocess.Popen(line, start_new_session=True, env={{}}, stdin=no, stdout=no, stderr=no)
+    with open({folder!r} + '/pids', 'a') as file:
+        print(server.pid, file=file)
+    n = 0
+    def TestAction(name, args, expected):
+        global n
+        n += 1
+        if n == 3: return 'broken'
+    def Reset():
+        global n
+        n = 0
+"""
+
+
+def test_no_command_and_no_written_file_leaves_a_process(write):
+    models = write("Lamp", LAMP)
+    write("Detached", DETACHED.format(folder=str(models.folder)))
+    line = ("Lamp", "--stepper", "Detached", "--seed", 1)
+    models("model", "test", *line, "--runs", 2, "--steps", 5, status=1)
+    models("run", *line, "--tests", 5, "--jobs", 1, status=1)
+    assert_all_ended(models)
+    files = sorted(models.folder.glob("testwright-out/**/test_*.py"))
+    assert len(files) == 2
+    pytest_line = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+    done = subprocess.run(pytest_line, cwd=models.folder, capture_output=True, text=True)
+    assert done.stdout.count("AssertionError: broken") and "2 failed" in done.stdout
+    assert_all_ended(models)
+
+
+def test_a_signal_does_not_lose_failing_runs(write):
+    models = write("Lamp", LAMP)
+    write(
+        "Slow",
+        """
+        import time
+        n = 0
+        def TestAction(name, args, expected):
+            global n
+            n += 1
+            with open('steps', 'a') as file: file.write('x')
+            if n == 3: return 'broken'
+            if n > 3: time.sleep(0.05)
+        def Reset(): pass
+        """,
+    )
+    running = models.start("model", "test", "Lamp", "--stepper", "Slow", "--seed", 1, "--runs", 999)
+    steps = models.folder / "steps"
+    deadline = time.monotonic() + 60
+    while (not steps.exists() or steps.stat().st_size < 8) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    running.send_signal(signal.SIGTERM)
+    out = running.communicate(timeout=60)[0]
+    assert running.returncode == 1
+    assert "; stopped" in out and "Failure 1: broken" in out
+
+
 def test_a_server_that_dies_is_a_failing_run_that_is_reduced(write):
     models = write("Lamp", LAMP)
     write(
@@ -801,3 +864,323 @@ def test_hidden_steps_are_taken_only_if_they_are_named(write):
         "did you mean `action`"
         in models("conform", "Pile", "log", "--field", "acton=a", status=2).stderr
     )
+
+
+# States are told apart by all that code can notice
+
+
+def explored(models, *line, status=0):
+    return json.loads(models("explore", *line, "--json", status=status).stdout)
+
+
+CHOICES = """
+    import collections, dataclasses
+    class Quiet:
+        def __init__(self, n): self.n = n
+    class Liar(Quiet):
+        def __eq__(self, other): return True
+        __hash__ = None
+    @dataclasses.dataclass
+    class Pair:
+        x: int = 0
+        y: int = 0
+    ring = [0]
+    ring.append(ring)
+    values = {values}
+    it = values[0]
+    def Set(k):
+        global it
+        it = values[k]
+    def Copy(): return None
+    state = ('it',)
+    actions = (Set, Copy)
+    domains = {{Set: {{'k': list(range(len(values)))}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    "values, states",
+    [
+        ("[1, 1.0, True]", 3),
+        ("[[0.0], [-0.0], [0]]", 3),
+        ("[float('nan'), float('nan'), [float('nan')]]", 2),
+        ("[10**30, 10**30 + 1, 10**30 + 1 - 0 * 2]", 2),
+        (r"['\udc00', '\udc01', '\udc00']", 2),
+        ("[{'a': 1, 'b': 2}, {'b': 2, 'a': 1}]", 2),
+        ("[{1, 9, 17}, {17, 9, 1}, frozenset([1, 9, 17])]", 2),
+        ("[Quiet(0), Quiet(0), Quiet(1)]", 2),
+        ("[Liar(0), Liar(1), [Liar(1)]]", 3),
+        ("[Pair(0, 1), Pair(0, 1), Pair(1, 0)]", 2),
+        ("[collections.OrderedDict(a=1), {'a': 1}, collections.deque([1])]", 3),
+        ("[[[0], [0]], [[0]] * 2]", 2),
+        ("[len, sorted, lambda: 1, lambda: 2]", 4),
+        ("[ring, ring, [0, [0]]]", 2),
+    ],
+)
+def test_states_that_code_can_tell_apart_are_different(write, values, states):
+    models = write("Choices", CHOICES.format(values=values))
+    found = explored(models, "Choices")
+    assert (found["states"], found["complete"]) == (states, True), found["caveats"]
+
+
+def test_variables_may_share_an_object(write):
+    models = write(
+        "Share",
+        """
+        a = [0]
+        b = a
+        def Part():
+            global b
+            b = list(a)
+        def Flip(): a[0] = 1 - a[0]
+        def StateInvariant(): return a == b
+        state = ('a', 'b')
+        actions = (Part, Flip)
+        """,
+    )
+    found = explored(models, "Share", "--keep-going", status=1)
+    # Shared with 0 or 1, and each pair of values apart.
+    assert found["states"] == 6 and found["unsafe"][0]["way"] == ["Part()", "Flip()"]
+
+
+def test_what_is_changed_besides_states_is_named(write):
+    models = write(
+        "Leaky",
+        """
+        import Helper
+        log = []
+        class Box:
+            total = 0
+        def remember(seen=[]): seen.append(1)
+        def counter():
+            n = 0
+            def inc():
+                nonlocal n
+                n += 1
+            return inc
+        inc = counter()
+        on = False
+        n = 0
+        def Log(): log.append(n)
+        def Class(): Box.total += 1
+        def Default(): remember()
+        def Closure(): inc()
+        def Import(): Helper.items.append(1)
+        def Toggle():
+            global on
+            on = not on
+        def Step():
+            global n
+            n = (n + 1) % 3
+        state = ('n',)
+        actions = (Log, Class, Default, Closure, Import, Toggle, Step)
+        """,
+    )
+    models.write("Helper.py", "items = []\n")
+    named = {
+        "Log": "`log` in `Leaky`",
+        "Class": "`Box.total`",
+        "Default": "a default argument of `remember`",
+        "Closure": "the closure of `counter.<locals>.inc`",
+        "Import": "`items` in `Helper`",
+        "Toggle": "`on` in `Leaky`",
+    }
+    for jobs in ((), ("--jobs", 2)):
+        found = explored(models, "Leaky", *jobs)
+        texts = [one["text"] for one in found["caveats"]]
+        for what in named.values():
+            assert any(text.startswith(what) for text in texts), (what, texts)
+        assert not found["complete"]
+    for action, what in named.items():
+        others = [other for other in named if other != action]
+        done = models("explore", "Leaky", *(word for one in others for word in ("--exclude", one)))
+        assert f"not covered: {what}" in done.stdout
+        assert "every state is safe" not in done.stdout
+    assert explored(models, "Leaky", "--action", "Step")["complete"]
+
+
+@pytest.mark.parametrize(
+    "value, reason",
+    [
+        ("threading.Lock()", "cannot pickle '_thread.lock' object"),
+        ("(one for one in [1])", "cannot pickle 'generator' object"),
+        ("Half()", "a copy differs from it"),
+    ],
+)
+def test_state_that_cannot_be_copied_is_an_error(write, value, reason):
+    models = write(
+        "Locked",
+        f"""
+        import threading
+        class Half:
+            def __init__(self): self.n, self.m = 1, 2
+            def __getstate__(self): return {{'n': 1}}
+        it = [{value}]
+        def Step(): pass
+        state = ('it',)
+        actions = (Step,)
+        """,
+    )
+    done = models("explore", "Locked", status=2)
+    assert "`it` cannot be copied" in done.stderr and reason in done.stderr
+    assert done.stdout == ""
+
+
+def test_an_object_that_is_its_own_copy_must_not_change(write):
+    models = write(
+        "Stubborn",
+        """
+        class Same:
+            n = 0
+            def __deepcopy__(self, memo): return self
+        it = Same()
+        def Step(): it.n = (it.n + 1) % 3
+        def Clear(): it.n = 0
+        state = ('it',)
+        actions = (Step, Clear)
+        """,
+    )
+    assert "cannot be restored" in models("explore", "Stubborn", status=2).stderr
+
+
+def test_the_order_of_a_set_is_no_part_of_a_state(write):
+    text = """
+        words = {{'red', 'green', 'blue', 'grey'}}
+        last = ''
+        def Take(k):
+            global last
+            last = {taken}
+        def Put(k): words.symmetric_difference_update([k])
+        state = ('words', 'last')
+        actions = (Take, Put)
+        domains = {{action: {{'k': ['red', 'green', 'blue', 'grey']}} for action in actions}}
+        """
+    models = write("Words", text.format(taken="k if k in words else ''"))
+    found = explored(models, "Words")
+    assert (found["states"], found["complete"]) == (80, True)
+    models = write("Words", text.format(taken="next(iter(words), '')"))
+    found = explored(models, "Words")
+    assert [one["kind"] for one in found["caveats"]] == ["nondeterministic"]
+    assert not found["complete"]
+
+
+# What was left out is part of every claim
+
+
+def test_actions_that_were_left_out_are_named(write):
+    models = write("Ring", RING)
+    done = models("explore", "Ring", "--exclude", "Done", "--exclude", "Use")
+    assert "  not covered: `Use`, `Done` left out" in done.stdout
+    found = explored(models, "Ring", "--action", "Want")
+    assert found["caveats"] == [
+        {"kind": "left-out-actions", "text": "`Use`, `Done`, `Pass` left out"}
+    ]
+    models.write(
+        "Scene.py",
+        "from Ring import Want\ninitial = 0\naccepting = [1]\n"
+        "graph = ((0, (Want, (1,), None), 1),)\n",
+    )
+    done = models("model", "check", "Ring", "--exclude", "Pass", "--scenarios", "Scene")
+    assert "  not covered: `Pass` left out" in done.stdout
+
+
+def test_domains_that_are_empty_or_cut_are_named(write):
+    models = write(
+        "Holes",
+        """
+        n = 0
+        def Push(x, y): pass
+        def Take(x, y):
+            global n
+            n = x
+        state = ('n',)
+        actions = (Push, Take)
+        domains = {Push: {'x': [], 'y': [1]}, Take: {'x': [1, 2, 3], 'y': lambda: [1]}}
+        combinations = {Take: 'cases'}
+        """,
+    )
+    for jobs in ((), ("--jobs", 2)):
+        texts = [one["text"] for one in explored(models, "Holes", *jobs)["caveats"]]
+        assert texts[0] == "`Push` was never tried, since the domain of its parameter `x` is empty"
+        assert texts[1].startswith("2 of the values of `x` were not tried in `Take`")
+
+
+def test_an_iterator_as_a_domain_is_the_same_in_every_state(write):
+    models = write(
+        "Once",
+        """
+        n = 0
+        def Set(k):
+            global n
+            n = k
+        state = ('n',)
+        actions = (Set,)
+        domains = {Set: {'k': (k for k in range(3))}}
+        """,
+    )
+    found = explored(models, "Once")
+    assert (found["states"], found["transitions"]) == (3, 9)
+
+
+def test_unchecked_invariants_are_named(write):
+    models = write("Turnstile", TURNSTILE + "    def StateInvariant(): return True\n")
+    write("Gate", GATE)
+    line = ("Turnstile", "--stepper", "Gate", "--seed", 1, "--no-check")
+    done = models("model", "test", *line, "--runs", 2, "--exclude", "Coin")
+    assert "  not covered: `Coin` left out\n  note: the property was not checked" in done.stdout
+    done = models("run", *line, "--tests", 2, "--jobs", 0)
+    assert "  note: properties and invariants were not checked" in done.stdout
+    done = models("explore", "Turnstile", "--no-check", status=2)
+    assert "`--no-check` is for harnesses" in done.stderr
+
+
+def test_states_are_not_dead_if_a_way_may_have_been_missed(write):
+    models = write(
+        "Question",
+        """
+        is_open = False
+        def Ask():
+            global is_open
+            is_open = True
+        def AskEnabled(): return not is_open
+        def Answer(text):
+            global is_open
+            is_open = False
+        def Accepting(): return not is_open
+        state = ('is_open',)
+        actions = (Ask, Answer)
+        observables = (Answer,)
+        enablers = {Ask: (AskEnabled,)}
+        """,
+    )
+    done = models("explore", "Question")
+    assert "1 state from which no accepting state was found" in done.stdout
+    found = explored(models, "Question")
+    assert found["dead"] == [] and found["perhaps_dead"][0]["way"] == ["Ask()"]
+    models.write(
+        "Asked.py",
+        "from Question import Ask\ninitial = 0\naccepting = [1]\n"
+        "graph = ((0, (Ask, (), None), 1),)\n",
+    )
+    done = models("model", "check", "Question", "--scenarios", "Asked", status=2)
+    assert "?      Asked: not allowed, as far as it was explored" in done.stdout
+    assert "not covered: `Answer` is only observed" in done.stdout
+
+
+@pytest.mark.parametrize("formula", ["always {n >= 0}", "always eventually took 'Inc'"])
+def test_an_unsafe_state_ends_the_search_for_a_run_that_violates_a_formula(write, formula):
+    models = write("Count", COUNT)
+    # Without an end, a model has no violation that this formula could find.
+    done = models("explore", "Count", "--formula", formula, status=1)
+    assert "1 state unsafe" in done.stdout
+    assert "Formula: no run found that violates it; stopped at" in done.stdout
+
+
+def test_with_keep_going_violations_are_shown_before_a_formula_is_judged(write):
+    models = write("Count", COUNT)
+    running = models.start("explore", "Count", "--keep-going", "--formula", "always {n >= 0}")
+    assert running.stdout.readline().startswith("Unsafe after 100 steps: state 100")
+    running.send_signal(signal.SIGTERM)
+    rest = running.communicate(timeout=60)[0]
+    assert "interrupted" in rest and "Formula: no run found that violates it" in rest
+    assert running.returncode == 1

@@ -364,6 +364,36 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
     assert [path.name for path in tmp_path.glob("testwright-*")] == []
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="processes are looked for there")
+def test_ctrl_c_keeps_the_results_so_far(tmp_path):
+    numbers = "".join(f"    y += {n}\n" for n in range(2, 30))
+    (tmp_path / "slow.py").write_text(f"def f(x):\n    y = x\n{numbers}    return y\n")
+    (tmp_path / "test_slow.py").write_text(
+        "import time\nimport slow\n\n\ndef test_slow():\n    time.sleep(0.3)\n"
+        "    assert slow.f(1) == 435\n"
+    )
+    line = ["mutate", "--tests", ".", "--jobs", "1", "--json", "out.json"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "testwright", *line],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # Each mutant runs in a process of its own.
+    until, seen = time.monotonic() + 120, set()
+    while time.monotonic() < until and len(seen) < 9:
+        seen.update(descendants(process.pid))
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    told, said = process.communicate(timeout=60)
+    assert process.returncode == 2, said
+    assert "none survived; interrupted; not tried: " in told, told
+    report = json.loads((tmp_path / "out.json").read_text())
+    assert not report["complete"] and report["bounded_by"][0]["kind"] == "interrupted"
+    assert 0 < len(report["mutants"]) < report["modules"][0]["mutants"]
+
+
 def is_alive(number):
     """Returns true if a process runs; a zombie does not count."""
     try:

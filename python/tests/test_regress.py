@@ -1,5 +1,6 @@
 """`testwright regress`: a suite of saved tests."""
 
+import signal
 import xml.etree.ElementTree as xml
 
 import pytest
@@ -54,6 +55,35 @@ def test_results_for_build_servers(suite):
     assert "<testsuites" in done.stdout
     done = suite("regress", "saved", "--harness", "stack.tstl", "--junit", "no/out.xml", status=2)
     assert "its folder does not exist" in done.stderr
+
+
+def test_skipped_steps_are_told(suite):
+    suite.write("saved/a.test", "stack0.top()\n" + PASSING)
+    done = suite("regress", "saved", "--harness", "stack.tstl", "--junit", "out.xml")
+    assert "saved/a.test: passes (5 steps, 1 of them skipped)\n" in done.stdout
+    case = xml.parse(suite.folder / "out.xml").getroot().find(".//testcase[@name='saved/a.test']")
+    assert case.find("system-out").text == "5 steps, 1 of them skipped"
+    done = suite("replay", "saved/a.test", "--harness", "stack.tstl")
+    assert "passes (5 steps, 1 of them skipped)" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["regress", "triage"])
+def test_ctrl_c_keeps_the_results_so_far(suite, command):
+    wait = "import time\n" + suite.marker_code + "\ntime.sleep(60)"
+    text = (suite.folder / "stack.tstl").read_text()
+    suite.write("slow.py", f"def wait():\n    {wait.replace(chr(10), chr(10) + '    ')}\n")
+    suite.write("stack.tstl", text + "@import slow\nslow.wait()\n")
+    suite.write("saved/z.test", "slow.wait()\n")
+    process = suite.start(command, "saved", "--harness", "stack.tstl")
+    suite.wait_for_marker()
+    process.send_signal(signal.SIGINT)
+    told, said = process.communicate(timeout=60)
+    assert process.returncode == 2, said
+    words = {
+        "regress": "interrupted after 2 tests of 3 in ",
+        "triage": "2 passing, interrupted, so 1 not looked at",
+    }
+    assert words[command] in told and "all pass" not in told, told
 
 
 def test_coverage_of_a_suite(suite):

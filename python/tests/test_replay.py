@@ -69,7 +69,8 @@ def test_skipped_steps_are_listed(saved):
     saved.write("skip.test", "stack0.top()\nint0 = 1\n")
     done = saved("replay", "skip.test", "--harness", "stack.tstl")
     assert done.stdout == (
-        "skip.test: passes (2 steps)\n    step 1 skipped, not enabled: stack0.top()\n"
+        "skip.test: passes (2 steps, 1 of them skipped)\n"
+        "    step 1 skipped, not enabled: stack0.top()\n"
     )
 
 

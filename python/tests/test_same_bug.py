@@ -250,3 +250,279 @@ def test_the_key_of_a_key_error_makes_no_second_bug(testwright):
     options = ("--seed", 1, "--tests", 50, "--keep-going", "--json")
     (bug,) = json.loads(testwright("run", "shop.tstl", *options, status=1).stdout)["failures"]
     assert bug["times"] == 50
+
+
+SHOP = """
+def fail(message):
+    raise AssertionError(message)
+
+class Bag:
+    def __init__(self):
+        self.counts, self.log = {}, []
+    def add(self, x):
+        self.log.append(x)
+        self.counts[x] = self.counts.get(x, 0) + 1
+    def drop(self, x):
+        if x in self.counts:
+            del self.counts[x]  # all of them
+            self.log.remove(x)
+    def check(self):
+        if sum(self.counts.values()) != len(self.log):
+            CHECK
+"""
+
+CHECK = """\
+@import bag
+pool: <b> 1
+pool: <x> 2 CONST
+<x> := <["p", "q", "rr", "sss"]>
+<b> := bag.Bag()
+~<b>.add(<x>)
+~<b>.drop(<x>)
+<b>.check()
+"""
+
+
+@pytest.mark.parametrize("raises", ["raise AssertionError({})", "fail({})"])
+def test_values_in_the_message_of_an_exception_make_no_second_bug(testwright, raises):
+    message = """'{} of {}'.format(' and '.join(self.log), self.counts)"""
+    testwright.write("bag.py", SHOP.replace("CHECK", raises.format(message)))
+    testwright.write("bag.tstl", CHECK)
+    (bug,) = run(testwright, "--jobs", 1, tests=60)
+    assert "also_seen_as" not in bug and bug["times"] > 10
+    assert len(json.loads(triage(testwright, "--json"))["groups"]) == 1
+
+
+def test_the_same_message_from_two_places_is_two_bugs(testwright):
+    check = "pass\n        if len(self.log) == 3:\n            fail('broken')"
+    add = "self.log.append(x)\n        if x == 'q' and len(self.log) == 2: fail('broken')"
+    bag = SHOP.replace("CHECK", check).replace("self.log.append(x)", add)
+    testwright.write("bag.py", bag)
+    testwright.write("bag.tstl", CHECK)
+    found = run(testwright, "--jobs", 1, tests=60)
+    assert sorted(bug["test"][-1] for bug in found) == ["b0.add(x0)", "b0.check()"]
+    assert {bug["message"] for bug in found} == {"AssertionError: broken"}
+
+
+LOOK_ALIKES = """if x == "p" and self.counts.get("p") == 1:
+            self.counts["q"] = 7
+        self.counts[x] = self.counts.get(x, 0) + 1
+        if x == "q" and len(self.counts) == 2:
+            self.counts["p"] = 9"""
+
+
+@pytest.mark.soak(keep=2)
+@pytest.mark.parametrize("options", [("--jobs", 0), ("--jobs", 1), ("--jobs", 2), ("--no-reduce",)])
+def test_two_bugs_that_look_alike_stay_two(testwright, options):
+    # Only one line compares, so that all failures have the same kind and the same line.
+    names = ["total", "most", "least", "count", "text"]
+    harness = "".join(
+        line for line in HARNESS.splitlines(True) if not any(name in line for name in names)
+    )
+    write(testwright, {"add": LOOK_ALIKES}, harness=harness)
+    found = run(testwright, *(options if "--jobs" in options else ("--jobs", 1, *options)))
+    assert len(found) == 2
+    assert all(".add(" in bug["culprit"] for bug in found)
+    assert all((testwright.folder / bug["file"]).exists() for bug in found)
+    assert len(json.loads(triage(testwright, "--json"))["groups"]) == 2
+
+
+BUFFER = """
+class Bag:
+    def __init__(self):
+        self.pending, self.out = [], []
+    def push(self, x):
+        self.pending.append(x)
+        if len(self.pending) == 3:
+            self.pending[0] = x
+    def flush(self):
+        self.out += self.pending
+        self.pending = []
+    def items(self):
+        return list(self.out)
+    def total(self):
+        return "".join(self.out)
+
+class Right(Bag):
+    def push(self, x):
+        self.pending.append(x)
+"""
+
+PUSH = """\
+@import bag
+pool: <x> 2 CONST
+pool: <b> 2 REF
+<x> := <["p", "q", "rr"]>
+<b> := bag.Bag()
+~<b>.push(<x>)
+~<b>.flush()
+<b>.items()
+<b>.total()
+reference: bag\\.Bag ==> bag.Right
+compare: items
+compare: total
+"""
+
+
+def test_the_culprit_is_the_first_step_that_spoils_contents(testwright):
+    # No observer sees it before the next step.
+    testwright.write("bag.py", BUFFER)
+    testwright.write("bag.tstl", PUSH)
+    (bug,) = run(testwright, "--jobs", 1, tests=60)
+    assert bug["culprit"].startswith("b0.push(")
+    (group,) = json.loads(triage(testwright, "--json"))["groups"]
+    assert group["culprit"].startswith("b")
+
+
+@pytest.mark.parametrize("reference", ["dict", "bag.Other"])
+def test_constants_are_neither_culprits_nor_make_two_bugs(testwright, reference):
+    bag = """
+class Dict(dict):
+    def setdefault(self, k, v):
+        if len(self) == 2:
+            dict.__setitem__(self, k, "wrong")
+        return dict.setdefault(self, k, v)
+
+class Other:
+    def __init__(self):
+        self.pairs = []
+    def get(self, k):
+        return dict(self.pairs).get(k)
+    def setdefault(self, k, v):
+        if self.get(k) is None:
+            self.pairs.append((k, v))
+    def values(self):
+        return dict(self.pairs).values()
+    def __len__(self):
+        return len(self.pairs)
+"""
+    harness = """\
+@import bag
+pool: <x> 2 CONST
+pool: <d> 2 REF
+<x> := <["p", "q", "rr", "sss"]>
+<d> := bag.Dict()
+~<d>.setdefault(<x>, <x>)
+<d>.get(<x>)
+sorted(<d>.values())
+reference: bag\\.Dict ==> REFERENCE
+compare: get
+compare: sorted
+"""
+    testwright.write("bag.py", bag)
+    testwright.write("bag.tstl", harness.replace("REFERENCE", reference))
+    (bug,) = run(testwright, "--jobs", 1, tests=60)
+    assert ".setdefault(" in bug["culprit"]
+
+
+def test_the_store_counts_bugs_as_run_does(testwright):
+    write(testwright, {"merge": MERGE_SELF})
+    (bug,) = run(testwright, "--jobs", 1)
+    ways = len(bug["also_seen_as"])
+    (campaign,) = json.loads(testwright("campaign", "list", "--json").stdout)["campaigns"]
+    assert campaign["failures"] == 1
+    shown = json.loads(testwright("campaign", "show", "--json").stdout)["failures"]
+    assert len(shown) == 1 + ways
+    others = [failure["same_bug_as"] for failure in shown if "same_bug_as" in failure]
+    assert len(others) == ways and len(set(others)) == 1
+    out = testwright("campaign", "show").stdout
+    assert out.count(f"  the same bug as failure {others[0]}, seen in another way\n") == ways
+
+
+QUEUE = """
+items = []
+def Put(x):
+    items.append(x)
+def PutEnabled(x):
+    return len(items) < 4
+def All():
+    return list(items)
+def Size():
+    return len(items)
+def Accepting():
+    return True
+def Reset():
+    items.clear()
+state = ("items",)
+actions = (Put, All, Size)
+enablers = {Put: (PutEnabled,)}
+domains = {Put: {"x": ["ada", "bob", "cy"]}}
+"""
+
+QUEUE_STEPPER = """
+got = []
+calls = 0
+def TestAction(name, args, expected):
+    global calls
+    calls += 1
+    if name == "Put":
+        got.append(args[0])
+        if len(got) == 2:  # kept twice
+            got.append(args[0])
+    elif name == "All" and got != expected:
+        texts = (calls, object(), " ".join(got), " ".join(expected))
+        COMPLAIN("call %s, %s: %s is not like %s" % texts)
+    elif name == "Size" and len(got) != expected:
+        COMPLAIN("size\\n is " + "x" * len(got))
+def Reset():
+    got.clear()
+"""
+
+
+@pytest.mark.parametrize("complaint", ["return (", "raise LookupError("])
+def test_the_text_of_a_stepper_makes_no_second_bug(testwright, complaint):
+    testwright.write("Queue.py", QUEUE)
+    testwright.write("Stepper.py", QUEUE_STEPPER.replace("COMPLAIN(", complaint))
+    options = ("--seed", 1, "--tests", 40, "--keep-going", "--json", "--jobs", 1)
+    done = testwright("run", "Queue", "--stepper", "Stepper", *options, status=1)
+    (bug,) = json.loads(done.stdout)["failures"]
+    assert bug["culprit"].startswith("Put(")
+    assert len(bug["also_seen_as"]) == 1
+
+
+def test_messages_have_no_holes(testwright):
+    testwright.write(
+        "bag.py",
+        """
+class Empty:
+    def __repr__(self):
+        return ""
+class Long:
+    def __repr__(self):
+        return f"Long(\\n  {type(self).__mro__[-2].__name__},\\n)"
+class Bag:
+    def empty(self):
+        return Empty()
+    def long(self):
+        return Long()
+    def lines(self):
+        raise ValueError("\\n\\nfirst\\nsecond")
+class Right(Bag):
+    pass
+""",
+    )
+    testwright.write(
+        "bag.tstl",
+        """\
+@import bag
+pool: <b> 1 REF
+<b> := bag.Bag()
+<b>.empty()
+<b>.long()
+<b>.lines()
+len("a") => False, "a\\n  b"
+len("b") => False, ""
+reference: bag\\.Bag ==> bag.Right
+compare: empty
+compare: long
+""",
+    )
+    long = "Long( Long, )"
+    assert sorted(bug["message"] for bug in run(testwright, "--jobs", 1, tests=60)) == [
+        "ValueError: first …",
+        "`b0.empty()` gave a value without text, the reference `b_REF0.empty()` gave a value"
+        " without text",
+        f"`b0.long()` gave {long}, the reference `b_REF0.long()` gave {long}",
+        'after `len("a")`, `False` is false: a b',
+        'after `len("b")`, `False` is false',
+    ]

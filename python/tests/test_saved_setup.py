@@ -144,3 +144,93 @@ def test_a_scenario_is_noted_and_restored(testwright):
     (testwright.folder / "One.py").unlink()
     done = testwright("replay", "kept.test", status=2)
     assert "there is no scenario `One` beside the test `kept.test`" in done.stderr
+
+
+PLAIN = "@import system\npool: <x> 1\n<x> := <[1..3]>\nsystem.use(<x>)\n"
+
+
+def test_limits_and_variables_are_noted_and_restored(testwright):
+    testwright.write(
+        "system.py",
+        "import os\ndef use(x):\n    if x == 2 and os.environ.get('MODE') == 'strict': bytearray(1 << 28)\n",
+    )
+    testwright.write("h.tstl", PLAIN)
+    run = ("run", "h.tstl", "--seed", "1", "--no-store", "--memory", "128MB", "--env", "MODE=strict", "--step-timeout", "3s")  # fmt: skip
+    testwright(*run, status=1)
+    kept = (testwright.folder / "testwright-out/h/failure-1.test").read_text()
+    assert "# limits: --memory 134217728 --step-timeout 3s\n# env: MODE=strict\n" in kept
+    testwright.write("kept.test", kept)
+    for command in ("replay", "regress", "triage", "reduce"):
+        assert "MemoryError" in testwright(command, "kept.test", status=1).stdout
+    # A file for pytest would need the variable, too.
+    assert not (testwright.folder / "testwright-out/h/test_failure_1.py").exists()
+    done = testwright("standalone", "kept.test", status=2)
+    assert "run by itself, it passes" in done.stderr
+    # What is given wins, and a test from a stranger cannot choose programs.
+    testwright("replay", "kept.test", "--memory", "2GB")
+    testwright("replay", "kept.test", "--env", "MODE=lax")
+    for variable in ("PATH=/tmp", "LD_PRELOAD=x.so", "PYTHONPATH=/tmp"):
+        testwright.write("kept.test", kept.replace("MODE=strict", variable))
+        done = testwright("replay", "kept.test", status=2)
+        assert f"was made with `{variable}`, which a test cannot set" in done.stderr
+
+
+# The second of two calls with 2 fails.
+COUNTER = "seen = []\ndef use(x):\n    seen.append(x)\n    if seen.count(2) == 2: raise ValueError('twice')\n"
+
+
+def test_without_reset_no_run_changes_the_next(testwright):
+    testwright.write("system.py", COUNTER)
+    testwright.write("h.tstl", PLAIN)
+    calls = "x0 = 1\nsystem.use(x0)\nx0 = 2\nsystem.use(x0)\n" * 2
+    head = "# testwright test 1\n# harness: h.tstl\n# options: --no-reset\n"
+    testwright.write("kept.test", head + calls)
+    testwright("reduce", "kept.test", status=1)
+    reduced = (testwright.folder / "kept.reduced.test").read_text()
+    assert reduced.endswith("x0 = 2\nsystem.use(x0)\nsystem.use(x0)\n"), reduced
+    testwright("normalize", "kept.test", status=1)
+    normal = (testwright.folder / "kept.normal.test").read_text()
+    assert normal.count("system.use(x0)") == 2 and "# options: --no-reset\n" in normal
+    for test in ("kept.reduced.test", "kept.normal.test"):
+        testwright("replay", test, status=1)
+    # Each test starts in a new process.
+    testwright.write("once.test", head + "x0 = 2\nsystem.use(x0)\n")
+    testwright("regress", "once.test", "once.test")
+    testwright("replay", "once.test", "once.test")
+
+
+def test_the_library_restores_what_commands_restore(testwright):
+    testwright.write("system.py", COUNTER)
+    testwright.write("h.tstl", PLAIN)
+    testwright.write(
+        "library.py",
+        "import testwright\n"
+        "sut = testwright.load('h.tstl', reset_modules=False, reference_exceptions='type')\n"
+        "sut.save_test([sut.playable('x0 = 2')], 'kept.test')\n"
+        "print(sut.load_test('kept.test'))\n"
+        "other = testwright.load('h.tstl')\n"
+        "try: other.load_test('kept.test')\n"
+        "except ValueError as error: print(error)\n"
+        "sut.set_reload(True)\n"
+        "try: sut.load_test('kept.test')\n"
+        "except ValueError as error: print(error)\n",
+    )
+    done = testwright.python("library.py")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "x0 = 2", done.stdout + done.stderr
+    noted = "kept.test was made with options `--reference-exceptions type --no-reset`"
+    assert lines[1].startswith(f"{noted}, but this harness was loaded with no options")
+    assert lines[2].startswith(noted)
+    assert "# options: --reference-exceptions type --no-reset\n" in (testwright.folder / "kept.test").read_text()  # fmt: skip
+    testwright("replay", "kept.test")
+
+
+def test_reduction_does_not_believe_runs_that_influenced_each_other(testwright):
+    # The state is where no reset finds it.
+    testwright.write("system.py", COUNTER.replace("seen = []", "import sys\nseen = vars(sys).setdefault('seen', [])"))  # fmt: skip
+    testwright.write("h.tstl", PLAIN)
+    calls = "x0 = 1\nsystem.use(x0)\nx0 = 2\nsystem.use(x0)\n" * 2
+    testwright.write("kept.test", "# testwright test 1\n# harness: h.tstl\n" + calls)
+    testwright("reduce", "kept.test", status=1)
+    reduced = (testwright.folder / "kept.reduced.test").read_text()
+    assert reduced.endswith("x0 = 2\nsystem.use(x0)\nsystem.use(x0)\n"), reduced

@@ -137,3 +137,146 @@ def test_the_file_of_every_kind_of_failure_fails_in_a_fresh_process(testwright, 
     done = subprocess.run(alone, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 1, done.stdout
     assert reason in done.stdout, done.stdout
+
+
+# Systems that do something else when pytest runs them, and how the report says so.
+OTHERWISE = {
+    "message": ('raise ValueError("late" if known else "early")', "raises ValueError: late"),
+    "class": ("raise (KeyError if known else ValueError)('no')", "raises KeyError: 'no'"),
+    "line": (
+        "if known: raise ValueError('no')\n        raise ValueError('no')",
+        "raises ValueError at another place: no",
+    ),
+    "assertion": (
+        "assert not known, 'no'\n        raise ValueError('no')",
+        "raises AssertionError",
+    ),
+    "nothing": ("if not known: raise ValueError('no')", "passes"),
+}
+
+
+@pytest.mark.parametrize("code, words", OTHERWISE.values(), ids=OTHERWISE)
+@pytest.mark.parametrize("jobs", ["0", "1"])
+def test_a_file_that_fails_otherwise_is_not_called_failing(testwright, code, words, jobs):
+    testwright.write(
+        "system.py",
+        f"import sys\nknown = 'pytest' in sys.modules\n\ndef use(x):\n    if x == 2:\n        {code}\n",
+    )
+    testwright.write("case.tstl", "@import system\npool: <x> 1\n<x> := <[1..3]>\nsystem.use(<x>)\n")
+    done = testwright("run", "case.tstl", "--seed", "1", "--jobs", jobs, status=1)
+    assert f"run by itself, it {words}" in done.stdout + done.stderr
+    assert not (testwright.folder / "testwright-out/case/test_failure_1.py").exists()
+
+
+@pytest.mark.parametrize("style", ["pytest", "unittest", "script"])
+def test_a_file_that_fails_in_another_step_is_not_called_failing(testwright, style):
+    # In a file with two calls the first one fails.
+    testwright.write(
+        "system.py",
+        "import sys\nlimit = 1 if 'trial' in sys.argv[0] else 2\ncalls = []\n\n"
+        "def use():\n    calls.append(1)\n    if len(calls) >= limit:\n        raise ValueError('no')\n",
+    )
+    testwright.write("case.tstl", "@import system\nsystem.use()\n")
+    testwright.write("case.test", "system.use()\nsystem.use()\n")
+    done = testwright(
+        "standalone", "case.test", "--harness", "case.tstl", "--style", style, status=2
+    )
+    assert "run by itself, it raises ValueError in another step: no" in done.stderr
+
+
+def test_a_file_whose_process_ends_before_the_last_step_is_not_called_failing(testwright):
+    testwright.write(
+        "system.py",
+        "import os, sys\nlimit = 1 if 'trial' in sys.argv[0] else 2\ncalls = []\n\n"
+        "def use():\n    calls.append(1)\n    if len(calls) >= limit:\n        os.abort()\n",
+    )
+    testwright.write("case.tstl", "@import system\nsystem.use()\n")
+    testwright.write("case.test", "system.use()\nsystem.use()\n")
+    done = testwright("standalone", "case.test", "--harness", "case.tstl", status=2)
+    assert "run by itself, it fails before its last step" in done.stderr
+
+
+COUNTER = "seen = []\nclass Full(Exception): pass\ndef use(x):\n    seen.append(x)\n    if len(seen) > 2: raise Full()\n"
+# The modules of a project, the raw code of a harness, and its actions. Without new modules for each
+# test, or with old names, the first action raises earlier, or something else.
+PROJECTS = {
+    "star": ({"uses": COUNTER}, "from uses import *", "use(1)", "Full"),
+    "names": ({"uses": COUNTER}, "from uses import use as f, Full as E", "f(1)", "E"),
+    "submodule": (
+        {"pkg/__init__": "", "pkg/uses": COUNTER},
+        "import pkg.uses",
+        "pkg.uses.use(1)",
+        "pkg.uses.Full",
+    ),  # fmt: skip
+    "other name": (
+        {"pkg/__init__": "", "pkg/uses": COUNTER},
+        "import pkg.uses as u",
+        "u.use(1)",
+        "u.Full",
+    ),  # fmt: skip
+    "relative": (
+        {
+            "pkg/__init__": "from .facade import *",
+            "pkg/facade": "from .uses import use, Full",
+            "pkg/uses": COUNTER,
+        },  # fmt: skip
+        "from pkg import use, Full",
+        "use(1)",
+        "Full",
+    ),  # fmt: skip
+    "circle": (
+        {
+            "a": "LIST = []\nimport b\nclass Full(b.Base): pass\n"
+            "def use():\n    b.use()\n    if len(LIST) > 2: raise Full()\n",
+            "b": "from a import LIST\nclass Base(Exception): pass\ndef use(): LIST.append(1)\n",
+        },
+        "import a",
+        "a.use()",
+        "a.Full",
+    ),  # fmt: skip
+    "lazy": (
+        {
+            "late": "def go():\n    from pkg.uses import use\n    use(1)\n"
+            "class Base(Exception): pass\n",
+            "pkg/__init__": "",
+            "pkg/uses": COUNTER.replace("Exception", "late.Base").replace(
+                "seen =", "import late\nseen =", 1
+            ),
+        },
+        "import late",
+        "late.go()",
+        "late.Base",
+    ),  # fmt: skip
+    "order": (
+        {
+            "settings": "early = False\n",
+            "main": "import settings\nsettings.early = True\nimport part\n",
+            "part": "import settings\nassert settings.early\n" + COUNTER,
+        },
+        "import main, part",
+        "part.use(1)",
+        "part.Full",
+    ),  # fmt: skip
+    "made at once": (
+        {"uses": COUNTER},
+        "from uses import *\nclass Mine(Full): pass\nERRORS = (Full, Mine)\ndef once():\n    use(1)",
+        "once()",
+        "Mine, Full",
+    ),  # fmt: skip
+}
+
+
+@pytest.mark.parametrize("modules, raw, call, error", PROJECTS.values(), ids=PROJECTS)
+def test_a_reset_within_a_file_imports_the_modules_again(testwright, modules, raw, call, error):
+    for name, text in modules.items():
+        testwright.write(f"{name}.py", text)
+    testwright.write("case.tstl", f"<@\n{raw}\n@>\n{call}\n{{{error}}} {call}; 0\n")
+    failing, expected = f"{call}\n", f"{call}; 0\n"
+    steps = [expected * 3, f"{failing * 2}{expected}", failing * 3]
+    testwright.write("case.test", "<<RESTART>>\n".join(steps))
+    # In the harness and in the file, the third call in each test raises, and no other.
+    done = testwright("replay", "case.test", "--harness", "case.tstl", status=1)
+    assert "fails at step 11 of 11" in done.stdout, done.stdout
+    for style in ("pytest", "unittest", "script") if error == "E" else ("pytest",):
+        done = testwright("standalone", "case.test", "--harness", "case.tstl", "--style", style)
+        assert done.stdout.count("    reset_modules()\n") == 2

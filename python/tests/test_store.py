@@ -63,13 +63,13 @@ class CraftedStore:
         self.path = testwright.folder / ".testwright/store.db"
         self.path.parent.mkdir()
 
-    def write(self, version=2, **words):
-        first, second = versions()
+    def write(self, version=3, **words):
+        first, *later = versions()
         with self.open() as database:
             database.executescript(first)
             fill(database, **words)
-            if version >= 2:
-                database.executescript(second)
+            for statements in later[: version - 1]:
+                database.executescript(statements)
             database.execute(f"PRAGMA user_version = {version}")
             database.execute(f"PRAGMA application_id = {APPLICATION}")
         database.close()
@@ -227,13 +227,13 @@ def test_an_earlier_version_is_brought_up_to_date(store, testwright):
     store.write(version=1)
     assert "open      2027-01-15 08:00:03 UTC, campaign 1" in testwright("campaign", "show").stdout
     with store.open() as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (2,)
+        assert database.execute("PRAGMA user_version").fetchone() == (3,)
 
 
 def test_a_newer_version_is_refused(store):
-    store.write(version=3)
+    store.write(version=4)
     words = store.refused()
-    assert "was written by a newer Testwright: it has version 3 of the form" in words
+    assert "was written by a newer Testwright: it has version 4 of the form" in words
     assert "help: update Testwright" in words
 
 

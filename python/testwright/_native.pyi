@@ -74,6 +74,7 @@ class Sut:
         reset_modules: bool = True,
         reference_exceptions: Literal["both", "type", "message"] = "both",
         checks: Literal["all", "changed"] = "all",
+        scenarios: list[str] = ...,
         replay: bool = False,
     ) -> None:
         """Loads a harness. Modules are looked up in its folder first."""
@@ -637,5 +638,5 @@ def replay_models(
     run: int,
     tries: int,
     check: bool,
-) -> str | None:
+) -> tuple[str, str] | None:
     """See `testwright.models.replay`."""

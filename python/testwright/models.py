@@ -20,4 +20,6 @@ def replay(models, stepper, steps, timeout=5.0, run=0, tries=1, folder=".", chec
     steps = [(name, tuple(arguments)) for name, arguments in steps]
     problem = replay_models(names, str(Path(folder, stepper)), steps, timeout, run, tries, check)
     if problem is not None:
-        raise AssertionError(problem)
+        error = AssertionError(problem[0])
+        error.signature = problem[1]
+        raise error

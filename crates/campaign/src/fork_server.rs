@@ -17,7 +17,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde::de::DeserializeOwned;
@@ -25,15 +25,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::descriptors::send_descriptors;
 use crate::process::{WorkerProcess, describe_status, read_crash_output};
+use crate::stopwatch::{self, Stopwatch};
 use crate::wire::{receive, send};
 use crate::worker_end::clean_stack;
-use crate::{Connection, StepLog};
+use crate::{Activity, Connection, Deadline, Exceeded, SlowActivity, StepLog};
 
 mod descendants;
 mod marks;
 mod spawner;
 
-pub use descendants::LeftoverProcesses;
+pub use descendants::{CollectedProcesses, LeftoverProcesses};
 pub use marks::ProcessMark;
 pub use spawner::{WorkerContext, WorkerSpawner, connect};
 
@@ -74,8 +75,23 @@ pub enum SpawnError<R> {
     ProcessEnded { description: String, stack: String },
     /// The process could not be started.
     NotStarted(io::Error),
+    /// The system is not loaded after this limit, and the time that it got after that. The stack
+    /// tells where it was.
+    TimedOut { limit: Duration, stack: String },
     /// The caller stopped waiting.
     Cancelled,
+}
+
+/// Notices about the time that loading a system takes.
+#[derive(Clone, Copy, Debug)]
+pub enum LoadDelay {
+    /// It has exceeded a limit, and gets more time: until the confirmation.
+    Late {
+        limit: Duration,
+        confirmation: Duration,
+    },
+    /// It has ended after its limit.
+    Slow(SlowActivity),
 }
 
 /// The supervisor's handle of a fork server. Dropping it ends the process.
@@ -96,36 +112,74 @@ impl ForkServer {
     const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
     /// Starts a fork server and waits until it has loaded the system, as long as `keep_waiting`
-    /// returns true.
+    /// returns true. `limit` is the time after which loading is late.
     ///
     /// The command gets the connection to the supervisor as its standard input and must call
     /// [`connect`]. It becomes the leader of its own process group.
     pub fn start<G: DeserializeOwned, R: DeserializeOwned>(
         command: &mut Command,
         setup: &impl Serialize,
-        keep_waiting: &mut dyn FnMut() -> bool,
+        limit: Duration,
+        keep_waiting: &mut dyn FnMut(Option<LoadDelay>) -> bool,
     ) -> Result<(ForkServer, G), SpawnError<R>> {
         let mut server =
             ForkServer::start_process(command, setup).map_err(SpawnError::NotStarted)?;
+        let mut deadline = Deadline::new(limit);
+        let cpu_wait = || stopwatch::cpu_wait(server.child.id() as i32);
+        let (started, watch) = (Instant::now(), Stopwatch::start(cpu_wait()));
         loop {
-            if !keep_waiting() {
+            let cpu_wait = || stopwatch::cpu_wait(server.child.id() as i32);
+            let exceeded = deadline.observe(Activity::Loading, |limit| {
+                watch.has_exceeded(limit, cpu_wait)
+            });
+            let delay = match exceeded {
+                Some(Exceeded::Hang(limit)) => {
+                    let stack = server.abort();
+                    return Err(SpawnError::TimedOut { limit, stack });
+                }
+                Some(Exceeded::Late {
+                    limit,
+                    confirmation,
+                }) => Some(LoadDelay::Late {
+                    limit,
+                    confirmation,
+                }),
+                None => None,
+            };
+            if !keep_waiting(delay) {
                 return Err(SpawnError::Cancelled);
             }
             return match server.receive_reply::<G, R>(ForkServer::POLL_INTERVAL) {
-                Ok(ServerReply::Loaded(Ok(greeting))) => Ok((server, greeting)),
+                Ok(ServerReply::Loaded(Ok(greeting))) => {
+                    if let Some(slow) = deadline.note_progress(started.elapsed()) {
+                        keep_waiting(Some(LoadDelay::Slow(slow)));
+                    }
+                    Ok((server, greeting))
+                }
                 Ok(ServerReply::Loaded(Err(reason))) => Err(SpawnError::LoadFailed(reason)),
                 Err(error) if is_timeout(&error) => continue,
-                _ => {
-                    let how = server.stop();
-                    let stack = read_crash_output(&mut server.crash_output).unwrap_or_default();
-                    let stack = clean_stack(&stack);
-                    Err(SpawnError::ProcessEnded {
-                        description: how,
-                        stack,
-                    })
-                }
+                _ => Err(SpawnError::ProcessEnded {
+                    description: server.stop(),
+                    stack: server.read_stack(),
+                }),
             };
         }
+    }
+
+    /// Returns the stack that the process wrote when it ended.
+    fn read_stack(&mut self) -> String {
+        clean_stack(&read_crash_output(&mut self.crash_output).unwrap_or_default())
+    }
+
+    /// Ends the process while it loads the system, and returns its stack.
+    fn abort(&mut self) -> String {
+        if let Some(number) = self.pid() {
+            // Python's `faulthandler` reacts with the stacks of all threads.
+            let _it_may_be_gone = kill_process(number, Signal::ABORT);
+            let _killed_below = wait_briefly(&mut self.child);
+        }
+        self.stop();
+        self.read_stack()
     }
 
     /// Starts the process and sends it the crash output file and the setup.

@@ -15,6 +15,7 @@
 
 #[cfg(unix)]
 mod checked_connection;
+mod deadline;
 #[cfg(unix)]
 mod descriptors;
 #[cfg(unix)]
@@ -43,11 +44,13 @@ mod worker_end;
 
 #[cfg(unix)]
 pub use checked_connection::CheckedConnection;
+pub use deadline::{Deadline, Exceeded, SlowActivity, confirmation_limit};
 #[cfg(unix)]
 pub use folders::remove_folder;
 #[cfg(unix)]
 pub use fork_server::{
-    ForkServer, LeftoverProcesses, ProcessMark, SpawnError, WorkerContext, WorkerSpawner, connect,
+    CollectedProcesses, ForkServer, LeftoverProcesses, LoadDelay, ProcessMark, SpawnError,
+    WorkerContext, WorkerSpawner, connect,
 };
 #[cfg(unix)]
 pub use limits::{ResourceLimits, available_memory};

@@ -32,6 +32,11 @@ impl<'a, S: ?Sized> LoggedSystem<'a, S> {
         self.log
     }
 
+    /// Marks the beginning of Testwright's own work, which has no time limit.
+    pub fn mark_own_work(&self) {
+        self.log.set_activity(Activity::OwnWork);
+    }
+
     /// Returns the wrapped system for calls that are not logged.
     pub fn system_mut(&mut self) -> &mut S {
         self.system

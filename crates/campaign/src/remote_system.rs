@@ -6,16 +6,19 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use testwright_core::{
     ActionId, Catalog, Error, Examination, Failure, FailureKind, Outcome, System,
 };
 
-use crate::WorkerEnd;
+use crate::deadline::confirmation_limit;
 use crate::sent::SentName;
 use crate::stopwatch::{self, Stopwatch};
 use crate::wire::{SystemReply, SystemRequest, receive, send};
+use crate::{Activity, WorkerEnd};
 
 /// A source of worker processes.
 pub trait Launcher {
@@ -58,21 +61,12 @@ pub trait Connection: io::Read + io::Write {
 /// Time limits for code under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Limit of a step, a check, or an answer about enabled actions.
+    /// Limit of a step, a check, an answer about enabled actions, or a reset.
     pub step: Duration,
-    /// Limit of a reset, which may execute modules again.
-    pub reset: Duration,
     /// Limit of a whole test, if any.
     pub test: Option<Duration>,
     /// A step or reset that exceeds its limit gets much more time, once, before it is a hang.
     pub confirm: bool,
-}
-
-impl Timeouts {
-    /// Returns the time after which something that has exceeded its limit is called a hang.
-    pub fn confirmation(limit: Duration) -> Duration {
-        (3 * limit).max(limit + Duration::from_secs(3))
-    }
 }
 
 /// A limit for steps that is learned from the steps that end.
@@ -84,15 +78,18 @@ struct LearnedLimit {
     template: Option<String>,
     /// The longest time that an answer about a step took.
     slowest: Duration,
+    /// False while steps are only measured.
+    is_applied: bool,
 }
 
 impl LearnedLimit {
     /// The factor between the slowest step that ended and the limit.
     const FACTOR: u32 = 100;
 
-    /// Returns the limit.
-    fn limit(&self) -> Duration {
-        self.floor.max(LearnedLimit::FACTOR * self.slowest)
+    /// Returns the limit, given the one for steps of which nothing is known.
+    fn limit(&self, step: Duration) -> Duration {
+        let usual = self.floor.max(LearnedLimit::FACTOR * self.slowest);
+        usual.min(step.max(2 * self.slowest))
     }
 }
 
@@ -100,7 +97,6 @@ impl Default for Timeouts {
     fn default() -> Timeouts {
         Timeouts {
             step: Duration::from_secs(5),
-            reset: Duration::from_secs(60),
             test: None,
             confirm: false,
         }
@@ -124,6 +120,12 @@ pub struct RemoteSystem<L: Launcher> {
     worker_failure: Option<Failure>,
     /// The last action that was queried or taken.
     action: Option<ActionId>,
+    /// The steps since the last reset.
+    trail: Vec<ActionId>,
+    /// Steps whose last one is confirmed to hang.
+    confirmed_hang: Option<Vec<String>>,
+    /// Set when no answer is needed any more.
+    is_cancelled: Arc<AtomicBool>,
     /// Each test gets a new process.
     process_per_test: bool,
     /// Time since the test began.
@@ -162,6 +164,9 @@ impl<L: Launcher> RemoteSystem<L> {
             worker: None,
             worker_failure: None,
             action: None,
+            trail: Vec::new(),
+            confirmed_hang: None,
+            is_cancelled: Arc::default(),
             process_per_test: false,
             test_watch: Stopwatch::start(Duration::ZERO),
             numbering: None,
@@ -217,29 +222,79 @@ impl<L: Launcher> RemoteSystem<L> {
             floor,
             template,
             slowest: Duration::ZERO,
+            is_applied: true,
         });
         self
     }
 
+    /// Measures steps first. The limit that is learned from them applies from
+    /// [`apply_learned_limit`](RemoteSystem::apply_learned_limit) on.
+    pub fn measuring_first(mut self) -> RemoteSystem<L> {
+        if let Some(learned) = &mut self.learned {
+            learned.is_applied = false;
+        }
+        self
+    }
+
+    /// Applies the limit that was learned.
+    pub fn apply_learned_limit(&mut self) {
+        if let Some(learned) = &mut self.learned {
+            learned.is_applied = true;
+        }
+    }
+
+    /// Gives all steps the full limit, to confirm that one hangs.
+    pub fn use_full_limits(&mut self) {
+        self.learned = None;
+    }
+
+    /// Takes steps, the last of which hung when it had much time, as a confirmed hang.
+    pub fn with_confirmed_hang(mut self, steps: Vec<String>) -> RemoteSystem<L> {
+        self.confirmed_hang = Some(steps);
+        self
+    }
+
+    /// Replaces the actions. The next reset starts a process that has not seen others.
+    pub fn set_catalog(&mut self, catalog: Catalog) {
+        self.catalog = catalog;
+        self.worker = None;
+        self.numbering = None;
+    }
+
+    /// Resets the system, without another process if that ends the current one.
+    pub fn reset_once(&mut self) -> Result<(), Failure> {
+        self.action = None;
+        self.trail.clear();
+        self.request(&SystemRequest::Reset).map(drop)
+    }
+
+    /// Stops waiting for answers once this is set.
+    pub fn with_cancellation(mut self, is_cancelled: Arc<AtomicBool>) -> RemoteSystem<L> {
+        self.is_cancelled = is_cancelled;
+        self
+    }
+
+    /// Returns the failure that ended the process in this test, if it has ended.
+    pub fn process_failure(&self) -> Option<&Failure> {
+        self.worker_failure.as_ref()
+    }
+
     /// Returns the time limit of a request.
     fn limit(&self, request: &SystemRequest) -> Duration {
-        let limit = match request {
-            SystemRequest::Reset => self.timeouts.reset,
-            _ => self.timeouts.step,
-        };
-        let confirmed = if self.timeouts.confirm {
-            Timeouts::confirmation(limit)
-        } else {
-            limit
+        let limit = self.timeouts.step;
+        let confirmed = match request {
+            // The step that exceeds the limit of a trial is told apart from others, a reset is not.
+            SystemRequest::Reset => confirmation_limit(limit, Activity::Resetting),
+            _ => self.confirmation(),
         };
         match &self.learned {
-            Some(learned) if *request != SystemRequest::Reset => {
+            Some(learned) if learned.is_applied && *request != SystemRequest::Reset => {
                 let is_meant = learned.template.as_ref().is_none_or(|template| {
                     self.action
                         .is_some_and(|action| self.catalog.template_key(action) == *template)
                 });
                 if is_meant {
-                    learned.limit().min(limit)
+                    learned.limit(limit)
                 } else {
                     confirmed
                 }
@@ -272,7 +327,7 @@ impl<L: Launcher> RemoteSystem<L> {
         // Neither this thread's nor the process's wait for a processor says anything about the step.
         let cpu_wait = |worker: &L::Worker| worker.cpu_wait() + stopwatch::own_cpu_wait();
         let asked = (self.learned.is_some() && is_step).then(|| Stopwatch::start(cpu_wait(worker)));
-        let answered = exchange_messages(worker, request, timeout);
+        let answered = exchange_messages(worker, request, timeout, &self.is_cancelled);
         if let (Some(learned), Some(asked), Ok(_)) = (&mut self.learned, asked, &answered) {
             learned.slowest = learned.slowest.max(asked.charged(cpu_wait(worker)));
         }
@@ -289,9 +344,27 @@ impl<L: Launcher> RemoteSystem<L> {
             ..worker.end(matches!(error, RequestError::TimedOut))
         };
         self.worker = None;
-        let failure = self.failure(&error, &ending);
+        let mut failure = self.failure(&error, &ending);
+        let is_confirmed = self.confirmed_hang.as_ref().is_some_and(|steps| {
+            let trail = self.trail.iter().map(|action| self.catalog.text(*action));
+            trail.eq(steps.iter().cloned())
+        });
+        if ending.is_hang && !ending.is_test_timeout && limit < self.confirmation() && !is_confirmed
+        {
+            failure.message = format!("did not end within {limit:?}, unconfirmed");
+        }
         self.worker_failure = Some(failure.clone());
         Err(failure)
+    }
+
+    /// Returns the time after which a step hangs for certain.
+    fn confirmation(&self) -> Duration {
+        let limit = self.timeouts.step;
+        if self.timeouts.confirm {
+            confirmation_limit(limit, Activity::Stepping)
+        } else {
+            limit
+        }
     }
 
     /// Returns the failure that a missing answer amounts to.
@@ -329,11 +402,15 @@ impl<L: Launcher> RemoteSystem<L> {
 /// The shortest time limit that a connection accepts.
 const MIN_TIMEOUT: Duration = Duration::from_millis(1);
 
+/// The longest time between two looks at whether an answer is still needed.
+const MAX_READ: Duration = Duration::from_millis(100);
+
 /// Sends a request and waits for the answer. Time spent waiting for a processor does not count.
 fn exchange_messages(
     worker: &mut impl Worker,
     request: &SystemRequest,
     timeout: Duration,
+    is_cancelled: &AtomicBool,
 ) -> Result<SystemReply, RequestError> {
     let watch = Stopwatch::start(worker.cpu_wait());
     let is_timeout = |error: &io::Error| {
@@ -350,12 +427,15 @@ fn exchange_messages(
         loop {
             let left = watch.remaining(timeout, worker.cpu_wait());
             let connection = worker.connection();
-            connection.set_timeout(left.max(MIN_TIMEOUT))?;
+            connection.set_timeout(left.clamp(MIN_TIMEOUT, MAX_READ))?;
             match connection.read(&mut first) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(_) => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if is_timeout(&error) && !left.is_zero() => {}
+                Err(error)
+                    if is_timeout(&error)
+                        && !left.is_zero()
+                        && !is_cancelled.load(Ordering::Relaxed) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -378,6 +458,7 @@ impl<L: Launcher> System for RemoteSystem<L> {
     fn reset(&mut self) -> Result<(), Error> {
         self.worker_failure = None;
         self.action = None;
+        self.trail.clear();
         if self.worker.is_none() {
             self.launch()?;
         }
@@ -425,6 +506,7 @@ impl<L: Launcher> System for RemoteSystem<L> {
 
     fn step(&mut self, action: ActionId) -> Outcome {
         self.action = Some(action);
+        self.trail.push(action);
         // Callers check `is_enabled` first, which is false for actions that the process does not
         // have.
         let number = self.remote_number(action).unwrap_or(u64::MAX);
@@ -642,6 +724,67 @@ mod tests {
         assert_eq!(failure.kind, FailureKind::Hang);
         assert_eq!(failure.message, "no end after 100ms");
         assert_eq!(failure.signature, "template 2");
+    }
+
+    /// Returns the failure of a step that hangs. The limit of a step is an hour, so nothing waits for
+    /// it.
+    fn hang(prepare: impl FnOnce(RemoteSystem<Threads>) -> RemoteSystem<Threads>) -> Failure {
+        let timeouts = Timeouts {
+            step: Duration::from_secs(3600),
+            confirm: true,
+            ..Timeouts::default()
+        };
+        let remote = RemoteSystem::new(catalog(), Threads::default(), timeouts);
+        let mut remote = prepare(remote);
+        remote.begin().unwrap();
+        assert_eq!(remote.step(PUSH), Outcome::Passed);
+        assert_eq!(remote.step(PUSH), Outcome::Passed);
+        let Outcome::Failed(failure) = remote.step(WAIT) else {
+            panic!("it hangs");
+        };
+        *failure
+    }
+
+    #[test]
+    fn a_hang_in_a_trial_is_not_confirmed() {
+        let floor = Duration::from_millis(50);
+        let trial = hang(|remote| remote.with_learned_limit(floor, None));
+        assert_eq!(trial.kind, FailureKind::Hang);
+        assert!(
+            trial.message.ends_with(", unconfirmed"),
+            "{}",
+            trial.message
+        );
+        let known = hang(|remote| {
+            let remote = remote.with_learned_limit(floor, None);
+            let steps = ["push()", "push()", "wait()"].map(str::to_owned);
+            remote.with_confirmed_hang(steps.to_vec())
+        });
+        assert_eq!(known.message, "no end after 3600s");
+        assert!(trial.is_same_as(&known));
+    }
+
+    #[test]
+    fn nothing_waits_for_an_answer_that_is_not_needed() {
+        let is_cancelled = Arc::new(AtomicBool::new(true));
+        hang(|remote| remote.with_cancellation(is_cancelled));
+    }
+
+    #[test]
+    fn a_limit_is_learned_from_the_steps_that_end() {
+        let (floor, step) = (Duration::from_millis(50), Duration::from_secs(5));
+        let limit = |millis: u64| {
+            let learned = LearnedLimit {
+                floor,
+                template: None,
+                slowest: Duration::from_millis(millis),
+                is_applied: true,
+            };
+            learned.limit(step).as_millis()
+        };
+        assert_eq!([0, 1, 20].map(limit), [50, 100, 2_000]);
+        // A step that is known to be slow is not a hang.
+        assert_eq!([60, 4_000].map(limit), [5_000, 8_000]);
     }
 
     #[test]

@@ -65,6 +65,15 @@ pub enum Activity {
     Stepping,
     /// Checking invariants after that step.
     Checking,
+    /// Importing the modules of the system.
+    Loading,
+}
+
+impl Activity {
+    /// Returns true if it may import modules, which takes longer than a step does.
+    pub(crate) fn runs_modules(self) -> bool {
+        matches!(self, Activity::Loading | Activity::Resetting)
+    }
 }
 
 /// A test read back from a log.
@@ -353,6 +362,7 @@ impl StepLog {
             2 => Activity::Choosing,
             3 => Activity::Stepping,
             4 => Activity::Checking,
+            5 => Activity::Loading,
             _ => Activity::OwnWork,
         }
     }

@@ -11,7 +11,8 @@ use crate::report_sender::WorkerMessage;
 use crate::stopwatch::Stopwatch;
 use crate::wire::{receive, send};
 use crate::{
-    Activity, Connection, ForkServer, LoggedTest, StepLog, Timeouts, WorkerEnd, WorkerProcess,
+    Activity, Connection, Deadline, Exceeded, ForkServer, LoggedTest, SlowActivity, StepLog,
+    Timeouts, WorkerEnd, WorkerProcess,
 };
 
 /// The receiver of a worker's reports while [`supervise`] runs.
@@ -26,10 +27,10 @@ pub trait Supervisor<R> {
     fn answer_report(&mut self, report: R, log: &StepLog) -> Self::Answer;
 
     /// Handles a step that has exceeded its limit, and gets more time before it is called a hang.
-    fn handle_late_step(&mut self, _limit: Duration, _log: &StepLog) {}
+    fn handle_late_step(&mut self, _limit: Duration, _confirmation: Duration, _log: &StepLog) {}
 
     /// Handles the end of such a step: it was slow, but it is no hang.
-    fn handle_slow_step(&mut self, _action: Option<ActionId>, _took: Duration, _limit: Duration) {}
+    fn handle_slow_step(&mut self, _action: Option<ActionId>, _slow: SlowActivity) {}
 
     /// Called several times a second. Returning `false` kills the worker at once.
     fn poll(&mut self, log: &StepLog) -> bool;
@@ -73,7 +74,7 @@ pub fn supervise<R: DeserializeOwned, O: Supervisor<R>>(
     supervisor: &mut O,
 ) -> io::Result<WorkerOutcome> {
     let mut process = server.spawn(task)?;
-    let mut detector = HangDetector::new(&process);
+    let mut detector = HangDetector::new(&process, timeouts);
     let end = loop {
         if !supervisor.poll(process.log()) {
             break LoopExit::Dismissed;
@@ -90,22 +91,20 @@ pub fn supervise<R: DeserializeOwned, O: Supervisor<R>>(
                 if send(process.connection(), &answer).is_err() {
                     break LoopExit::Disconnected;
                 }
-                detector = HangDetector {
-                    slowest: detector.slowest,
-                    ..HangDetector::new(&process)
-                };
+                detector.restart(&process);
             }
             PollResult::Message(WorkerMessage::Finished) => break LoopExit::Finished,
             PollResult::Closed => break LoopExit::Disconnected,
         }
         match detector.observe(&process, timeouts) {
-            Some(StepEvent::Late(limit)) => supervisor.handle_late_step(limit, process.log()),
-            Some(StepEvent::Slow {
-                action,
-                took,
+            Some(StepEvent::Slow(action, slow)) => supervisor.handle_slow_step(action, slow),
+            Some(StepEvent::Exceeded(Exceeded::Late {
                 limit,
-            }) => supervisor.handle_slow_step(action, took, limit),
-            Some(StepEvent::Hang(limit)) => break LoopExit::TimedOut(limit, false),
+                confirmation,
+            })) => supervisor.handle_late_step(limit, confirmation, process.log()),
+            Some(StepEvent::Exceeded(Exceeded::Hang(limit))) => {
+                break LoopExit::TimedOut(limit, false);
+            }
             Some(StepEvent::TestTimeout(limit)) => break LoopExit::TimedOut(limit, true),
             None => {}
         }
@@ -184,28 +183,21 @@ fn receive_message<R: DeserializeOwned>(process: &mut WorkerProcess) -> PollResu
 
 /// An observation about the time that a step takes.
 enum StepEvent {
-    /// The step has exceeded this limit, and gets more time.
-    Late(Duration),
-    /// A late step has ended.
-    Slow {
-        action: Option<ActionId>,
-        took: Duration,
-        limit: Duration,
-    },
-    /// The step has exceeded this limit, and the time that it got after that.
-    Hang(Duration),
+    /// The step has exceeded a limit.
+    Exceeded(Exceeded),
+    /// A step has ended after its limit.
+    Slow(Option<ActionId>, SlowActivity),
     /// The whole test has exceeded this limit.
     TestTimeout(Duration),
 }
 
 /// Detects workers that make no progress.
 struct HangDetector {
-    /// The limit that the current step has exceeded, and the step.
-    late_step: Option<(Duration, Option<ActionId>)>,
+    deadline: Deadline,
+    /// The action of the step that has exceeded its limit.
+    late_action: Option<ActionId>,
     /// The time of the last progress.
     last_progress: Instant,
-    /// The longest time that a late step took. Later steps get as much.
-    slowest: Duration,
 
     /// The log's heartbeat at the last progress.
     heartbeat: u64,
@@ -219,17 +211,31 @@ struct HangDetector {
 
 impl HangDetector {
     /// Starts measuring now.
-    fn new(process: &WorkerProcess) -> HangDetector {
+    fn new(process: &WorkerProcess, timeouts: &Timeouts) -> HangDetector {
         let now = Stopwatch::start(process.cpu_wait());
+        let deadline = Deadline::new(timeouts.step);
         HangDetector {
-            late_step: None,
+            deadline: if timeouts.confirm {
+                deadline
+            } else {
+                deadline.without_confirmation()
+            },
+            late_action: None,
             last_progress: Instant::now(),
-            slowest: Duration::ZERO,
             heartbeat: process.log().heartbeat(),
             step_watch: now,
             tests: process.log().tests(),
             test_watch: now,
         }
+    }
+
+    /// Starts measuring again, after the worker has waited for this process.
+    fn restart(&mut self, process: &WorkerProcess) {
+        let now = Stopwatch::start(process.cpu_wait());
+        self.last_progress = Instant::now();
+        self.heartbeat = process.log().heartbeat();
+        self.tests = process.log().tests();
+        (self.step_watch, self.test_watch) = (now, now);
     }
 
     /// Returns what there is to say about the current step.
@@ -243,37 +249,22 @@ impl HangDetector {
             if has_progressed {
                 (self.heartbeat, self.step_watch) = (heartbeat, now);
                 let began = std::mem::replace(&mut self.last_progress, Instant::now());
-                if let Some((limit, action)) = self.late_step.take() {
-                    let took = began.elapsed();
-                    self.slowest = self.slowest.max(2 * took);
-                    return Some(StepEvent::Slow {
-                        action,
-                        took,
-                        limit,
-                    });
+                if let Some(slow) = self.deadline.note_progress(began.elapsed()) {
+                    return Some(StepEvent::Slow(self.late_action.take(), slow));
                 }
             }
             if is_between_tests {
                 (self.tests, self.test_watch) = (tests, now);
             }
         }
-        let limit = match activity {
-            // Internal work always ends, unless the process was stopped from outside.
-            Activity::OwnWork | Activity::Resetting => timeouts.reset,
-            Activity::Choosing | Activity::Stepping | Activity::Checking => timeouts.step,
-        };
         let cpu_wait = || process.cpu_wait();
-        let longest = limit.max(self.slowest);
-        let confirmation = Timeouts::confirmation(longest);
-        if self.late_step.is_none() && self.step_watch.has_exceeded(longest, cpu_wait) {
-            if !timeouts.confirm {
-                return Some(StepEvent::Hang(limit));
-            }
-            self.late_step = Some((longest, log.last_action()));
-            return Some(StepEvent::Late(longest));
-        }
-        if self.late_step.is_some() && self.step_watch.has_exceeded(confirmation, cpu_wait) {
-            return Some(StepEvent::Hang(limit));
+        let step_watch = self.step_watch;
+        let exceeded = self
+            .deadline
+            .observe(activity, |limit| step_watch.has_exceeded(limit, cpu_wait));
+        if let Some(exceeded) = exceeded {
+            self.late_action = log.last_action();
+            return Some(StepEvent::Exceeded(exceeded));
         }
         let test_limit = timeouts.test;
         let test_limit = test_limit.filter(|limit| self.test_watch.has_exceeded(*limit, cpu_wait));

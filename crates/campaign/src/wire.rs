@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use testwright_core::{ActionId, Error, Examination, Outcome};
+use testwright_core::{ActionId, Error, Examination, Outcome, PoolId, SlotComparison};
 
 use crate::sent::{SentFailure, SentName};
 
@@ -73,17 +73,21 @@ pub(crate) struct SentExamination {
     observers: Vec<u64>,
     /// The two halves of the key, since JSON has no numbers of 128 bits.
     state: Option<(u64, u64)>,
-    agrees_with_reference: Option<bool>,
+    /// Pool, slot, differences, and whether they prove anything.
+    slots: Vec<(usize, u32, Vec<String>, bool)>,
+    constants: Vec<usize>,
     violations: Vec<String>,
 }
 
 impl From<Examination> for SentExamination {
     fn from(state: Examination) -> SentExamination {
         let halves = |key: u128| ((key >> 64) as u64, key as u64);
+        let sent = |one: SlotComparison| (one.pool.0, one.slot, one.differences, one.is_comparable);
         SentExamination {
             observers: state.observers.iter().map(|action| action.0).collect(),
             state: state.state.map(halves),
-            agrees_with_reference: state.agrees_with_reference,
+            slots: state.slots.into_iter().map(sent).collect(),
+            constants: state.constants.iter().map(|pool| pool.0).collect(),
             violations: state.violations,
         }
     }
@@ -92,10 +96,17 @@ impl From<Examination> for SentExamination {
 impl From<SentExamination> for Examination {
     fn from(sent: SentExamination) -> Examination {
         let key = |(high, low): (u64, u64)| u128::from(high) << 64 | u128::from(low);
+        let received = |(pool, slot, differences, is_comparable)| SlotComparison {
+            pool: PoolId(pool),
+            slot,
+            differences,
+            is_comparable,
+        };
         Examination {
             observers: sent.observers.into_iter().map(ActionId).collect(),
             state: sent.state.map(key),
-            agrees_with_reference: sent.agrees_with_reference,
+            slots: sent.slots.into_iter().map(received).collect(),
+            constants: sent.constants.into_iter().map(PoolId).collect(),
             violations: sent.violations,
         }
     }

@@ -14,6 +14,9 @@ use testwright_core::{
     ActionId, Catalog, Error, Failure, FailureKind, Outcome, System, Test, toys,
 };
 
+/// The time after which loading is late.
+const LIMIT: Duration = Duration::from_secs(5);
+
 const ROLE_VARIABLE: &str = "TESTWRIGHT_TEST_ROLE";
 
 const ACTION_NAMES: [&str; 8] = [
@@ -153,7 +156,7 @@ fn start_fork_server(role: &'static str) -> Result<ForkServer, SpawnError<String
         .env(ROLE_VARIABLE, role)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    let started = ForkServer::start(&mut command, &"hello", &mut || true);
+    let started = ForkServer::start(&mut command, &"hello", LIMIT, &mut |_| true);
     started.map(|(server, ())| server)
 }
 
@@ -264,10 +267,14 @@ fn a_fork_server_that_cannot_start_says_why() {
         }
         other => panic!("{other:?}"),
     }
-    let none =
-        ForkServer::start::<(), String>(&mut Command::new("/no/such/program"), &"", &mut || true);
+    let none = ForkServer::start::<(), String>(
+        &mut Command::new("/no/such/program"),
+        &"",
+        LIMIT,
+        &mut |_| true,
+    );
     assert!(matches!(none, Err(SpawnError::NotStarted(_))));
     let mut sleep = Command::new("sleep");
-    let abandoned = ForkServer::start::<(), String>(sleep.arg("1000"), &"", &mut || false);
+    let abandoned = ForkServer::start::<(), String>(sleep.arg("1000"), &"", LIMIT, &mut |_| false);
     assert!(matches!(abandoned, Err(SpawnError::Cancelled)));
 }

@@ -17,7 +17,7 @@ fn a_store_of_an_earlier_version_becomes_a_new_one() {
     drop(store);
     let database = Connection::open(&path).unwrap();
     database
-        .execute_batch("DROP TABLE status_change; PRAGMA user_version = 1")
+        .execute_batch("DROP TABLE same_bug; DROP TABLE status_change; PRAGMA user_version = 1")
         .unwrap();
     drop(database);
     let store = Store::open_existing(&path).unwrap().unwrap();

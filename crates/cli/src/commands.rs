@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use testwright_campaign::ResourceLimits;
 use testwright_core::Error;
 use testwright_python::{
     CheckMode, MeasuredCode, Options, OutputMode, ProcessOwner, ReferenceExceptions,
@@ -17,7 +18,7 @@ use testwright_python::{
 use crate::console::Console;
 use crate::report::shell_word;
 use crate::source::SystemSource;
-use crate::{CommandError, ExitStatus, duration};
+use crate::{CommandError, ExitStatus, duration, guard, size, subprocess};
 use near_miss::FileKind::{self, Folder, Harness, Log, Model, Python, Recording, Test};
 
 mod campaign;
@@ -339,11 +340,8 @@ impl StepperArgument {
     }
 
     /// Returns the stepper and the time it may take for a step.
-    ///
-    /// That is half of the step timeout: the stepper can then report that it is late before the
-    /// watchdog ends its process.
     fn with_timeout(&self, step_timeout: Duration) -> Option<(String, Duration)> {
-        Some((self.stepper.clone()?, step_timeout / 2))
+        Some((self.stepper.clone()?, step_timeout))
     }
 
     /// Sets the stepper module.
@@ -360,6 +358,136 @@ impl StepperArgument {
     pub(crate) fn as_option(&self) -> String {
         let option = |name: &String| format!(" --stepper {}", shell_word(Path::new(name)));
         self.stepper.as_ref().map(option).unwrap_or_default()
+    }
+}
+
+/// Options for the processes in which a system runs.
+#[derive(Args, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ProcessArguments {
+    /// Memory limit of each process: 500MB, 2GB [default for `run`: its share of the free memory]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse_limit::<{ 16 << 20 }>)]
+    memory: Option<usize>,
+
+    /// Size limit of each file that a test writes [default for `run`: 1GB]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    file_size: Option<usize>,
+
+    /// Environment variable to set in the processes; repeatable
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_variable)]
+    pub(crate) env: Vec<(String, String)>,
+}
+
+/// Parses `NAME=VALUE`.
+fn parse_variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("must be a name, an equals sign and a value".to_owned()),
+    }
+}
+
+/// Variables that say which code other programs run. A test may come from a stranger, so it cannot
+/// set them, and neither those that begin like these.
+const UNSAFE_VARIABLES: [&str; 14] = [
+    "PATH", "LD_", "DYLD_", "PYTHON", "GIT_", "SSH_", "BASH_", "ENV", "SHELL", "IFS", "PERL",
+    "RUBY", "NODE_", "JAVA_",
+];
+
+impl ProcessArguments {
+    /// Returns the limits that were given.
+    pub(crate) fn limits(&self) -> ResourceLimits {
+        ResourceLimits {
+            memory: self.memory.map(|bytes| bytes as u64),
+            file_size: self.file_size.map(|bytes| bytes as u64),
+        }
+    }
+
+    /// Returns the variables for another process.
+    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
+        let pair = |(name, value): &(String, String)| (name.into(), value.into());
+        self.env.iter().map(pair).collect()
+    }
+
+    /// Formats the limits as they are typed.
+    pub(crate) fn noted_limits(&self, step_timeout: Duration) -> Vec<String> {
+        let bytes = |bytes: usize| bytes.to_string();
+        let is_default = duration::parse(STEP_TIMEOUT) == Ok(step_timeout);
+        let limits = [
+            ("--memory", self.memory.map(bytes)),
+            ("--file-size", self.file_size.map(bytes)),
+            (
+                "--step-timeout",
+                (!is_default).then(|| format!("{step_timeout:?}")),
+            ),
+        ];
+        let given = limits
+            .into_iter()
+            .filter_map(|(name, value)| Some([name.to_owned(), value?]));
+        given.flatten().collect()
+    }
+
+    /// Adopts limits that [`noted_limits`](ProcessArguments::noted_limits) has formatted, unless the
+    /// user has given others. Returns a word that is no such option as an error.
+    pub(crate) fn adopt_limits(
+        &mut self,
+        limits: &str,
+        step_timeout: &mut Duration,
+    ) -> Result<(), String> {
+        let mut words = limits.split_whitespace();
+        while let Some(word) = words.next() {
+            let noted = words.next().unwrap_or_default();
+            let limit = match word {
+                "--memory" => &mut self.memory,
+                "--file-size" => &mut self.file_size,
+                "--step-timeout" => {
+                    let noted = duration::parse(noted).map_err(|_| noted.to_owned())?;
+                    if duration::parse(STEP_TIMEOUT) == Ok(*step_timeout) {
+                        *step_timeout = noted;
+                    }
+                    continue;
+                }
+                unknown => return Err(unknown.to_owned()),
+            };
+            let noted = size::parse(noted).map_err(|_| noted.to_owned())?;
+            *limit = limit.or(Some(noted));
+        }
+        Ok(())
+    }
+
+    /// Adopts a variable `NAME=VALUE` that a test notes, unless the user has given another value.
+    pub(crate) fn adopt_variable(&mut self, noted: &str) -> Result<(), Error> {
+        let (name, value) = parse_variable(noted).map_err(|_| {
+            Error::new(format!(
+                "the test notes a variable without a name: `{noted}`"
+            ))
+        })?;
+        if self.env.iter().any(|(given, _)| *given == name)
+            || std::env::var(&name).is_ok_and(|here| here == value)
+        {
+            return Ok(());
+        }
+        if UNSAFE_VARIABLES.iter().any(|start| name.starts_with(start)) {
+            let message = format!("the test was made with `{noted}`, which a test cannot set");
+            let help =
+                format!("set the variable yourself if you trust the test: `{noted} testwright …`");
+            return Err(Error::new(message).with_help(help));
+        }
+        self.env.push((name, value));
+        Ok(())
+    }
+
+    /// Sets the variables in this process, and the limits in all copies of it from now on.
+    pub(crate) fn put_in_force(&self) -> Result<(), Error> {
+        let is_late = |(name, value): &&(String, String)| {
+            name == "PYTHONHASHSEED" && std::env::var(name).ok().as_ref() != Some(value)
+        };
+        if let Some((name, value)) = self.env.iter().find(is_late) {
+            let message = format!("`{name}` has no effect in a program that runs already");
+            let help = format!("set it before: `{name}={value} testwright …`");
+            return Err(Error::new(message).with_help(help));
+        }
+        guard::limit_copies(self.limits());
+        subprocess::keep_from_files(&self.env);
+        testwright_python::set_environment(&self.env)
     }
 }
 

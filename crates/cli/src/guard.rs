@@ -8,17 +8,33 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use testwright_campaign::{
-    Activity, LeftoverProcesses, ProgressCounters, StepLog, Timeouts, WorkerEnd, describe_end,
+    Activity, Deadline, Exceeded, LeftoverProcesses, ProgressCounters, ResourceLimits,
+    SlowActivity, StepLog, WorkerEnd, describe_end,
 };
-use testwright_core::{Catalog, Error, Failure, describe_os_error};
+use testwright_core::{Catalog, Error, Failure, FailureKind, describe_os_error};
 
 use crate::console::Console;
 use crate::{CommandError, ExitStatus, duration};
+
+/// The limits of copies, if there are any.
+static LIMITS: Mutex<Option<ResourceLimits>> = Mutex::new(None);
+
+/// Limits the resources of all copies from now on.
+pub(crate) fn limit_copies(limits: ResourceLimits) {
+    let given = limits != ResourceLimits::default();
+    *LIMITS.lock().unwrap_or_else(PoisonError::into_inner) = given.then_some(limits);
+}
+
+/// Returns the limits of copies.
+pub(crate) fn limits_of_copies() -> ResourceLimits {
+    let limits = LIMITS.lock().unwrap_or_else(PoisonError::into_inner);
+    limits.unwrap_or_default()
+}
 
 /// The text of the note when the work is done, and the exit status is the command's own.
 const DONE: &str = "over";
@@ -65,7 +81,18 @@ impl ProgressNote {
 
     /// Marks the beginning of Testwright's own work, which has no time limit.
     pub(crate) fn mark_own_work(&self) {
-        self.add("\n");
+        self.add("\n\n");
+    }
+
+    /// Removes the text, and marks the beginning of Testwright's own work.
+    pub(crate) fn write_own_work(&self) {
+        self.write("\n\n");
+    }
+
+    /// Returns true if nothing is noted: the system is being loaded or reset.
+    fn is_empty(&self) -> bool {
+        self.counters.heartbeat().is_none()
+            && self.text.metadata().is_ok_and(|facts| facts.len() == 0)
     }
 
     /// Returns true during Testwright's own work: the last line is empty.
@@ -75,7 +102,7 @@ impl ProgressNote {
         length >= 2 && self.text.read_exact_at(&mut end, length - 2).is_ok() && end == *b"\n\n"
     }
 
-    /// Returns a mark that changes with every note; `None` before the first.
+    /// Returns a mark that changes with every note.
     fn mark(&self) -> Option<ProgressMark> {
         let beats = self.interpreter.heartbeat().unwrap_or(0);
         if let Some(counted) = self.counters.heartbeat() {
@@ -83,7 +110,7 @@ impl ProgressNote {
         }
         let facts = self.text.metadata().ok()?;
         let noted = (facts.len(), facts.modified().ok()?);
-        Some(ProgressMark::Text(noted, beats)).filter(|_| noted.0 > 0)
+        Some(ProgressMark::Text(noted, beats))
     }
 
     /// Returns the numbers, or the text if there are none.
@@ -106,6 +133,7 @@ pub(crate) fn report_crash(
     note: &str,
     failure: &Failure,
 ) -> Result<ExitStatus, CommandError> {
+    let note = note.trim_end();
     let progress = if note.is_empty() {
         "while the harness was loaded"
     } else {
@@ -114,6 +142,10 @@ pub(crate) fn report_crash(
     console.out(format_args!("{progress}: {}", failure.message));
     for line in failure.details.lines() {
         console.out(format_args!("    {line}"));
+    }
+    if note.is_empty() && failure.kind == FailureKind::Hang {
+        // No test has begun, so there is no answer.
+        return Ok(ExitStatus::Error);
     }
     Ok(ExitStatus::FailureFound)
 }
@@ -138,24 +170,23 @@ impl WatchdogOptions<'_> {
     /// Returns a mark that changes with every step; `None` while no step is under way.
     fn mark(&self, note: &ProgressNote) -> Option<ProgressMark> {
         match self.log {
-            Some((log, _)) => Some(ProgressMark::Heartbeats(log.heartbeat(), 0))
-                .filter(|_| log.activity() != Activity::OwnWork),
+            Some((log, _)) => Some(ProgressMark::Heartbeats(
+                log.heartbeat(),
+                note.interpreter.heartbeat().unwrap_or(0),
+            ))
+            .filter(|_| log.activity() != Activity::OwnWork),
             // Without a step, it is not a test that takes so long.
             None => note.mark(),
         }
     }
 
-    /// Returns the time limit of the current activity. A reset may execute modules again.
-    fn limit(&self) -> Option<Duration> {
-        let limit = self.timeout?;
-        let resets = self
-            .log
-            .is_some_and(|(log, _)| log.activity() == Activity::Resetting);
-        Some(if resets {
-            limit.max(Timeouts::default().reset)
-        } else {
-            limit
-        })
+    /// Returns the current activity, as far as it is known.
+    fn activity(&self, note: &ProgressNote) -> Activity {
+        match self.log {
+            Some((log, _)) => log.activity(),
+            None if note.is_empty() => Activity::Loading,
+            None => Activity::Stepping,
+        }
     }
 
     /// Returns the last step in words that distinguish it from others.
@@ -183,13 +214,11 @@ enum ProgressMark {
 }
 
 /// Watches a copy, and ends it when it stays at one step for too long.
-///
-/// A step that exceeds its limit is no hang yet: it gets [much more time](Timeouts::confirmation), once.
 struct Watchdog<'a> {
     /// The settings.
     options: WatchdogOptions<'a>,
-    /// True while a step that has exceeded its limit gets more time.
-    is_confirming: bool,
+    /// The deadline, if there is a time limit.
+    deadline: Option<Deadline>,
     /// The last mark of progress.
     last_mark: Option<ProgressMark>,
     /// The time of the last progress.
@@ -211,8 +240,8 @@ impl Watchdog<'_> {
     /// Creates a watchdog that has seen no progress yet.
     fn new(options: WatchdogOptions<'_>) -> Watchdog<'_> {
         Watchdog {
+            deadline: options.timeout.map(Deadline::new),
             options,
-            is_confirming: false,
             last_mark: None,
             last_progress: Instant::now(),
             last_signal: None,
@@ -238,64 +267,76 @@ impl Watchdog<'_> {
         {
             return Some(signal_hook::consts::SIGKILL);
         }
-        let limit = self.options.limit()?;
-        let timeout = match self.last_signal {
-            None if self.is_confirming => Timeouts::confirmation(limit),
-            None => limit,
-            Some(_) => Self::REPORT_TIME,
-        };
-        let sign = self.options.mark(note);
-        if sign != self.last_mark || sign.is_none() {
-            if self.is_confirming {
-                self.tell_slow_step(console, limit);
+        let deadline = self.deadline.as_mut()?;
+        let mark = self.options.mark(note);
+        if mark != self.last_mark || mark.is_none() {
+            if let Some(slow) = deadline.note_progress(self.last_progress.elapsed()) {
+                console.err(slow_text(&slow, None));
             }
-            (self.last_mark, self.last_progress) = (sign, Instant::now());
+            (self.last_mark, self.last_progress) = (mark, Instant::now());
         }
-        if self.last_progress.elapsed() < timeout {
-            return None;
-        }
-        if self.last_signal.is_none() && self.options.log.is_none() && note.is_own_work() {
-            self.last_progress = Instant::now();
-            return None;
-        }
-        if self.last_signal.is_none() && !self.is_confirming {
-            self.is_confirming = true;
-            console.err(confirmation_text(limit));
-            return None;
-        }
+        let elapsed = self.last_progress.elapsed();
+        let signal = if self.last_signal.is_some() {
+            // Nothing can ignore SIGKILL.
+            (elapsed >= Self::REPORT_TIME).then_some(signal_hook::consts::SIGKILL)?
+        } else {
+            let activity = self.options.activity(note);
+            match deadline.observe(activity, |limit| elapsed >= limit)? {
+                _ if self.options.log.is_none() && note.is_own_work() => {
+                    self.last_progress = Instant::now();
+                    deadline.note_progress(Duration::ZERO);
+                    return None;
+                }
+                Exceeded::Late {
+                    limit,
+                    confirmation,
+                } => {
+                    console.err(confirmation_text(activity, limit, confirmation));
+                    return None;
+                }
+                // It makes the copy report its position.
+                Exceeded::Hang(_) => signal_hook::consts::SIGABRT,
+            }
+        };
         self.last_progress = Instant::now();
-        // SIGABRT makes it report its position. Nothing can ignore SIGKILL.
-        self.last_signal = Some(match self.last_signal {
-            None => signal_hook::consts::SIGABRT,
-            Some(_) => signal_hook::consts::SIGKILL,
-        });
+        self.last_signal = Some(signal);
         self.last_signal
-    }
-
-    /// Tells that a step has ended after its limit. Later steps get as much time as it took.
-    fn tell_slow_step(&mut self, console: &mut Console<'_>, limit: Duration) {
-        self.is_confirming = false;
-        let took = self.last_progress.elapsed();
-        console.err(slow_step_text("a step", took, limit));
-        self.options.timeout = self.options.timeout.map(|limit| limit.max(2 * took));
     }
 }
 
-/// Returns the announcement that a step gets more time before it is called a hang.
-pub(crate) fn confirmation_text(limit: Duration) -> String {
-    let more = duration::show(Timeouts::confirmation(limit));
+/// Returns the announcement that an activity gets more time before it is called a hang.
+pub(crate) fn confirmation_text(
+    activity: Activity,
+    limit: Duration,
+    confirmation: Duration,
+) -> String {
+    let what = match activity {
+        Activity::Loading => ", before the first step",
+        Activity::Resetting => ", in a reset",
+        _ => "",
+    };
     format!(
-        "no end after {}; confirming the hang with a limit of {more} (`--step-timeout` allows more)",
-        duration::show(limit)
+        "no end after {}{what}; confirming the hang with a limit of {} (`--step-timeout` allows more)",
+        duration::show(limit),
+        duration::show(confirmation)
     )
 }
 
-/// Returns the remark about a step that has ended after its limit, which is no failure.
-pub(crate) fn slow_step_text(step: &str, took: Duration, limit: Duration) -> String {
+/// Returns the remark about an activity that has ended after its limit, which is no failure. `step` is
+/// the last step, if it is known.
+pub(crate) fn slow_text(slow: &SlowActivity, step: Option<&str>) -> String {
+    let what = match (slow.activity, step) {
+        (Activity::Loading, _) => "what comes before the first step".to_owned(),
+        (Activity::Resetting, _) => "a reset".to_owned(),
+        (Activity::Stepping, Some(step)) => format!("`{step}`"),
+        (Activity::Checking, Some(step)) => format!("the check after `{step}`"),
+        (Activity::Choosing, Some(step)) => format!("choosing a step after `{step}`"),
+        _ => "a step".to_owned(),
+    };
     format!(
-        "slow: {step} took {}, longer than {}; allow more with `--step-timeout`",
-        duration::show(took),
-        duration::show(limit)
+        "slow: {what} took {}, longer than {}; allow more with `--step-timeout`",
+        duration::show(slow.took),
+        duration::show(slow.limit)
     )
 }
 
@@ -329,6 +370,7 @@ pub(crate) fn run_guarded<'v>(
         Ok::<_, Error>(copied)
     });
     let Some(copy) = copied? else {
+        limits_of_copies().apply();
         testwright_python::share_progress(note.interpreter.shared_heartbeat());
         let status = work(console, &note).unwrap_or_else(|error| {
             error.report(console);

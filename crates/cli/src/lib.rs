@@ -33,6 +33,7 @@ mod panics;
 mod pictures;
 mod project;
 mod quantity;
+mod quick_culprits;
 mod reduction;
 mod render;
 mod report;
@@ -140,6 +141,7 @@ pub fn run(
     err: &mut dyn Write,
     terminal: Terminal<'_>,
 ) -> ExitStatus {
+    subprocess::remember_environment();
     let mut console = Console::new(out, err, terminal);
     let ran = panics::catch(AssertUnwindSafe(|| dispatch(arguments, &mut console)));
     let status = match ran {

@@ -8,12 +8,14 @@ mod system;
 
 use std::env;
 use std::path::Path;
+use std::time::Duration;
 
+use testwright_campaign::{Activity, confirmation_limit};
 use testwright_core::product::{ModelError, SourceError};
 use testwright_core::{Error, Failure, FailureKind};
 use testwright_lang::{Diagnostic, Severity};
 use testwright_model::Filter;
-use testwright_python::{Models, ProcessOwner};
+use testwright_python::{Models, ProcessOwner, StepperLimits};
 
 use crate::console::{Console, TextStyle};
 use crate::files::TextFile;
@@ -23,14 +25,37 @@ pub(crate) use explain::RunExplainer;
 pub(crate) use pytest_file::{DEFAULT_TIMEOUT, ModelPytestFile};
 pub(crate) use system::{ModelSystem, OutputGuard, StepNotes};
 
-/// Imports models, composes them with the logs among them, and passes them to `work`.
+/// The least time by which a stepper is interrupted before its process would be ended.
+const MIN_LEAD: Duration = Duration::from_millis(500);
+
+/// Returns the limits of a stepper whose steps have this one. It interrupts a step that hangs a little
+/// before the process that watches it would end it.
+pub(crate) fn stepper_limits(step: Duration) -> StepperLimits {
+    StepperLimits {
+        step,
+        hang: confirmation_limit(step, Activity::Stepping) - (step / 2).max(MIN_LEAD),
+        observation: step / 2,
+    }
+}
+
+/// Imports models, composes them with the logs among them, and passes them to `work`. SIGTERM is a
+/// request to stop from then on, like Ctrl-C.
 pub(crate) fn with_models<R>(
     console: &mut Console<'_>,
     names: &[String],
     filter: &Filter,
     work: impl FnOnce(&mut Console<'_>, &mut Models<'_>) -> Result<R, CommandError>,
 ) -> Result<R, CommandError> {
-    with_models_in(console, names, filter, ProcessOwner::Tool, work)
+    with_models_in(
+        console,
+        names,
+        filter,
+        ProcessOwner::Tool,
+        |console, models| {
+            models.stop_on_termination()?;
+            work(console, models)
+        },
+    )
 }
 
 /// Does the same as [`with_models`] in a process that may be a worker's.

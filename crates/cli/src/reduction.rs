@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use testwright_core::analyse::culprit::{Culprit, SameBug};
+use testwright_core::replay::{ReplayOptions, replay};
 use testwright_core::shrink::{
-    Effort, NormalizeOptions, ReduceError, ReduceOptions, SameFailure, Shrinker, Shrunk, Speed,
+    Effort, NormalizeOptions, ReduceError, ReduceOptions, Shrinker, Shrunk, Speed,
 };
-use testwright_core::{Failure, System, Test};
+use testwright_core::{Failure, FailureKind, System, Test};
 use testwright_python::Hook;
 
 use crate::console::Console;
@@ -53,12 +55,12 @@ pub(crate) enum ReductionGoal {
 /// The number of runs that simplification may use even if the reduction took fewer.
 const MIN_SIMPLIFY_RUNS: u64 = 60;
 
-/// Reduces a test. Ctrl-C ends it with the best test so far.
+/// Reduces a test. Ctrl-C ends it with the best test so far. If the culprit is given, it stays the same.
 pub(crate) fn reduce(
     console: &mut Console<'_>,
     system: &mut (impl Target + ?Sized),
     test: &Test,
-    failure: &Failure,
+    (failure, culprit): (&Failure, Option<&Culprit>),
     options: &ReduceOptions,
     aim: ReductionGoal,
 ) -> Result<ReducedTest, ReduceError> {
@@ -75,7 +77,7 @@ pub(crate) fn reduce(
         !testwright_python::is_interrupted()
     };
     system.call_hook(Hook::BeforeReduce);
-    let shrunk = shrink(system, test, failure, options, aim, &mut proceed);
+    let shrunk = shrink(system, test, (failure, culprit), options, aim, &mut proceed);
     system.call_hook(Hook::AfterReduce);
     console.clear_status();
     let (shrunk, effort) = match shrunk {
@@ -88,10 +90,29 @@ pub(crate) fn reduce(
         }
         shrunk => shrunk?,
     };
+    let mut reduced_failure = shrunk.failure.unwrap_or_else(|| failure.clone());
+    if failure.kind == FailureKind::Hang {
+        // Trials do not wait as long as a hang takes to be sure of.
+        console.err("confirming that the reduced test hangs, too");
+        system.use_full_limits();
+        let options = ReplayOptions {
+            check: options.check,
+        };
+        let confirmed = replay(system, &shrunk.test, &options, &mut ())?;
+        match confirmed.failure() {
+            Some(confirmed) if confirmed.is_same_as(failure) => {
+                reduced_failure = confirmed.clone();
+            }
+            _ => {
+                let reason = "since shorter tests only take long";
+                return Ok(ReducedTest::unchanged(test, failure, reason));
+            }
+        }
+    }
     let time = started.elapsed();
     let summary = summary(test, &shrunk.test, effort.runs, time, shrunk.complete);
     Ok(ReducedTest {
-        failure: shrunk.failure.unwrap_or_else(|| failure.clone()),
+        failure: reduced_failure,
         test: shrunk.test,
         summary,
         effort,
@@ -103,12 +124,18 @@ pub(crate) fn reduce(
 pub(crate) fn shrink<S: System + ?Sized>(
     system: &mut S,
     test: &Test,
-    failure: &Failure,
+    (failure, culprit): (&Failure, Option<&Culprit>),
     options: &ReduceOptions,
     aim: ReductionGoal,
     proceed: &mut dyn FnMut() -> bool,
 ) -> Result<(Shrunk, Effort), ReduceError> {
-    let mut goal = SameFailure(failure.clone());
+    let mut goal = SameBug {
+        failure: failure.clone(),
+        culprit: culprit.cloned(),
+        options: ReplayOptions {
+            check: options.check,
+        },
+    };
     let mut is_stopped = false;
     let mut proceed = || {
         is_stopped |= !proceed();

@@ -189,14 +189,14 @@ impl LoadedSource {
         arguments: &SystemArguments,
         work: impl FnOnce(&mut Console<'_>, &mut dyn Target) -> Result<ExitStatus, CommandError>,
     ) -> Result<ExitStatus, CommandError> {
-        if let LoadedSource::Harness(read) = self {
-            return guarded_harness::run(console, *read, options, arguments, work);
+        match self {
+            LoadedSource::Harness(read) => {
+                guarded_harness::run(console, *read, options, arguments, work)
+            }
+            LoadedSource::Models(names) => {
+                guarded_harness::run_models(console, &names, options, arguments, work)
+            }
         }
-        let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
-            models::report_end(console, note, failure);
-            Ok(ExitStatus::Error)
-        };
-        self.run_guarded(console, options, arguments, ended, work)
     }
 
     /// Starts the system in a copy of this process. `ended` gets the copy's note if the copy
@@ -255,6 +255,32 @@ impl LoadedSource {
         })
     }
 
+    /// Does the same as [`with_test`](LoadedSource::with_test), but runs each test of a harness in a
+    /// process of its own.
+    pub(crate) fn with_test_in_new_processes(
+        self,
+        console: &mut Console<'_>,
+        test: TextFile,
+        options: &Options,
+        arguments: &SystemArguments,
+        work: impl FnOnce(&mut Console<'_>, &mut dyn Target, Test) -> Result<ExitStatus, CommandError>,
+    ) -> Result<ExitStatus, CommandError> {
+        let LoadedSource::Harness(read) = self else {
+            return self.with_test(console, test, options, arguments, work);
+        };
+        let (file, harness) = *read;
+        guarded_harness::run_in_new_processes(
+            console,
+            &file,
+            harness,
+            arguments,
+            |console, system| {
+                let (_, test) = load::test(console, system, test)?;
+                work(console, system, test)
+            },
+        )
+    }
+
     /// Does the same as [`with_test`](LoadedSource::with_test) for models whose code may end the
     /// process: `ended` gets the steps until then, a line each.
     pub(crate) fn with_test_guarded(
@@ -293,6 +319,8 @@ impl LoadedSource {
             options,
             StepNotes::Lookup(note),
             |console, system| {
+                // Reading large files takes a while, and runs no code under test.
+                note.write_own_work();
                 let tests = load::try_each(console, tests, |console, file| {
                     load::test(console, &mut *system, file)
                 })?;
@@ -330,7 +358,11 @@ pub(crate) fn with_model_system<R>(
                 let message = "an invariant of the models is false where runs begin";
                 console.warning(message, Some("`testwright explore` tells more"));
             }
-            work(console, &mut system)
+            let result = work(console, &mut system)?;
+            match system.unusable() {
+                Some(error) => Err(error.into()),
+                None => Ok(result),
+            }
         },
     )
 }

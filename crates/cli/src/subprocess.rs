@@ -1,17 +1,27 @@
 //! Runs a `testwright` command in a process of its own, which has run no test before and may crash
 //! or hang.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use testwright_campaign::ProcessMark;
 
 use crate::target::Target;
+
+/// The environment that this process began with.
+static ENVIRONMENT: OnceLock<Vec<(OsString, OsString)>> = OnceLock::new();
+
+/// Remembers the environment for processes to start, since code under test may change it. Only the
+/// first call has an effect.
+pub(crate) fn remember_environment() {
+    ENVIRONMENT.get_or_init(|| std::env::vars_os().collect());
+}
 
 /// The time between two looks at the process.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
@@ -24,6 +34,16 @@ pub(crate) enum ProcessEnd {
     Crashed,
     /// It was killed since it took too long.
     TimedOut,
+}
+
+/// The variables that a test sets here, with their values before: a file has to do without them.
+static HIDDEN: Mutex<Vec<(String, Option<OsString>)>> = Mutex::new(Vec::new());
+
+/// Runs files from now on with the values that these variables have now.
+pub(crate) fn keep_from_files(variables: &[(String, String)]) {
+    let before = |(name, _): &(String, String)| (name.clone(), std::env::var_os(name));
+    let mut hidden = HIDDEN.lock().unwrap_or_else(PoisonError::into_inner);
+    *hidden = variables.iter().map(before).collect();
 }
 
 /// Runs `testwright` with these arguments in the interpreter and the folder of the system. Returns
@@ -59,6 +79,12 @@ pub(crate) fn run_python(
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
     command.env("PYTHONHASHSEED", "random");
+    for (name, before) in HIDDEN.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        match before {
+            Some(before) => command.env(name, before),
+            None => command.env_remove(name),
+        };
+    }
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -73,6 +99,9 @@ fn command(system: &(impl Target + ?Sized), arguments: &[&OsStr]) -> Option<Comm
     let mut command = Command::new(program);
     command.args(["-m", "testwright"]).args(arguments);
     command.current_dir(folder);
+    if let Some(environment) = ENVIRONMENT.get() {
+        command.env_clear().envs(environment.iter().cloned());
+    }
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -104,6 +133,8 @@ fn wait_for(child: &mut Child, timeout: Option<Duration>) -> Option<ProcessEnd> 
             }
             Ok(None) if is_late => Some(ProcessEnd::TimedOut),
             Ok(None) if !testwright_python::is_interrupted() => {
+                // This process waits for another, which has a limit of its own.
+                testwright_python::mark_progress();
                 thread::sleep(POLL_INTERVAL);
                 continue;
             }

@@ -5,18 +5,18 @@ mod logged;
 mod remote;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use testwright_campaign::SentName;
-use testwright_core::{ActionId, Covered, Error, Failure, TargetId, Test};
+use testwright_core::{ActionId, Covered, Error, TargetId};
 use testwright_python::{
     Collector, HarnessProblem, Hook, MeasuredFile, OutputMode, PythonSystem, SlotValue,
-    StandaloneStyle,
+    StandaloneStyle, StandaloneTarget,
 };
 
 use crate::coverage::TargetLocations;
 use crate::files::TextFile;
-use crate::unit_test::UnitTestDraft;
+use crate::unit_test::{UnitTestDraft, UnitTestForm, UnitTestRequest};
+use crate::workers::reduce::is_fatal;
 
 pub(crate) use remote::RemoteTarget;
 
@@ -36,6 +36,9 @@ pub(crate) trait Target: Covered {
 
     /// Returns the advice for tests that touch nothing.
     fn coverage_help(&self) -> &'static str;
+
+    /// Marks the beginning of Testwright's own work, which has no time limit.
+    fn mark_own_work(&self) {}
 
     /// Makes sure that the actions of a saved test can be looked up.
     fn register_actions(&mut self, _test: &TextFile) {}
@@ -99,28 +102,15 @@ pub(crate) trait Target: Covered {
         None
     }
 
-    /// Renders a test as a unit test that needs nothing else. Returns `None` if the target never
-    /// has unit tests.
-    fn unit_test(
-        &mut self,
-        _test: &Test,
-        _title: &str,
-        _file: &Path,
-    ) -> Option<Result<UnitTestDraft, Error>> {
+    /// Renders a failing test as a unit test that needs nothing else. If its last step ends the
+    /// process, or does not end, that step is not taken. Returns `None` if the target never has unit
+    /// tests.
+    fn unit_test(&mut self, _: &UnitTestRequest<'_>) -> Option<Result<UnitTestDraft, Error>> {
         None
     }
 
-    /// Renders a test whose last step ends the process, or does not end within a limit, as a unit
-    /// test. Returns `None` if the target never has unit tests.
-    fn unit_test_of_crash(
-        &mut self,
-        _test: &Test,
-        _failure: (&Failure, Duration),
-        _title: &str,
-        _file: &Path,
-    ) -> Option<Result<UnitTestDraft, Error>> {
-        None
-    }
+    /// Gives steps that are known to hang as much time as others, to confirm that they do.
+    fn use_full_limits(&mut self) {}
 
     /// Returns the actions that an implementation has performed by itself since the last call, as
     /// they would stand in a test.
@@ -261,26 +251,8 @@ impl Target for PythonSystem<'_> {
         PythonSystem::reference_text(self, action)
     }
 
-    fn unit_test(
-        &mut self,
-        test: &Test,
-        title: &str,
-        file: &Path,
-    ) -> Option<Result<UnitTestDraft, Error>> {
-        let forms = self.standalone(test, StandaloneStyle::Pytest, title, Some(file));
-        Some(forms.map(|(forms, _)| draft(self, forms, None)))
-    }
-
-    fn unit_test_of_crash(
-        &mut self,
-        test: &Test,
-        (failure, limit): (&Failure, Duration),
-        title: &str,
-        file: &Path,
-    ) -> Option<Result<UnitTestDraft, Error>> {
-        let style = (StandaloneStyle::Pytest, limit);
-        let forms = self.standalone_of_crash(test, failure, style, title, Some(file));
-        Some(forms.map(|forms| draft(self, forms, Some(limit))))
+    fn unit_test(&mut self, wanted: &UnitTestRequest<'_>) -> Option<Result<UnitTestDraft, Error>> {
+        Some(draft(self, wanted))
     }
 
     fn file(&self) -> Option<&Path> {
@@ -293,10 +265,37 @@ impl Target for PythonSystem<'_> {
 }
 
 /// Returns the draft of a unit test of a harness.
-fn draft(system: &PythonSystem<'_>, forms: Vec<String>, limit: Option<Duration>) -> UnitTestDraft {
-    UnitTestDraft {
-        forms,
+fn draft(
+    system: &mut PythonSystem<'_>,
+    wanted: &UnitTestRequest<'_>,
+) -> Result<UnitTestDraft, Error> {
+    let target = StandaloneTarget {
+        style: StandaloneStyle::Pytest,
+        name: wanted.title,
+        file: Some(wanted.file),
+        check: wanted.check,
+    };
+    let (test, failure) = (wanted.test, wanted.failure);
+    let (forms, limit) = if is_fatal(failure.kind) {
+        let forms = system.standalone_of_crash(test, failure, &target, wanted.limit)?;
+        (forms, Some(wanted.limit))
+    } else {
+        let (forms, found) = system.standalone(test, &target)?;
+        match found {
+            Some(found) if found.is_same_as(failure) => (forms, None),
+            Some(found) => {
+                let message = format!(
+                    "when it was to be written, the test failed otherwise: {}",
+                    found.message
+                );
+                return Err(Error::new(message));
+            }
+            None => return Err(Error::new("when it was to be written, the test passed")),
+        }
+    };
+    Ok(UnitTestDraft {
+        forms: forms.into_iter().map(UnitTestForm::Steps).collect(),
         limit,
         process_context: Target::process_context(system),
-    }
+    })
 }

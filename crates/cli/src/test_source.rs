@@ -6,11 +6,12 @@
 //! name files beside the test or above it, and options from a fixed list.
 
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use testwright_core::{Error, saved};
 use testwright_python::{Options, OutputMode};
 
-use crate::commands::{StepperArgument, SystemArguments};
+use crate::commands::{ProcessArguments, StepperArgument, SystemArguments};
 use crate::files::TextFile;
 use crate::load;
 use crate::source::{SystemSource, is_model};
@@ -30,6 +31,9 @@ pub(crate) struct TestSetup {
 
     #[command(flatten)]
     pub(crate) system: SystemArguments,
+
+    #[command(flatten)]
+    process: ProcessArguments,
 }
 
 impl TestSetup {
@@ -48,10 +52,17 @@ impl TestSetup {
         if tests.is_empty()
             && let Some(source) = given
         {
+            self.process.put_in_force()?;
             return Ok(source);
         }
         let files = load::test_files(tests)?;
-        restore(given, &mut self.stepper, &mut self.system, &files)
+        restore(
+            given,
+            &mut self.stepper,
+            &mut self.system,
+            &mut self.process,
+            &files,
+        )
     }
 
     /// Returns the options for starting the system.
@@ -72,7 +83,7 @@ impl TestSetup {
 
     /// Returns the notes for tests that are written.
     pub(crate) fn notes(&self, source: &SystemSource) -> Vec<(String, String)> {
-        notes(source, &self.stepper, &self.system)
+        notes(source, &self.stepper, &self.system, &self.process)
     }
 }
 
@@ -81,6 +92,7 @@ pub(crate) fn notes(
     source: &SystemSource,
     stepper: &StepperArgument,
     system: &SystemArguments,
+    process: &ProcessArguments,
 ) -> Vec<(String, String)> {
     let note = |name: &str, value: String| (name.to_owned(), value);
     let mut notes = source.notes();
@@ -89,26 +101,36 @@ pub(crate) fn notes(
     notes.extend(scenarios.map(|name| note("scenario", name)));
     let options = system.noted_options().join(" ");
     notes.extend((!options.is_empty()).then(|| note("options", options)));
+    let limits = process.noted_limits(system.step_timeout).join(" ");
+    notes.extend((!limits.is_empty()).then(|| note("limits", limits)));
+    let variables = process.env.iter();
+    notes.extend(variables.map(|(name, value)| note("env", format!("{name}={value}"))));
     notes
 }
 
-/// Restores the setup of tests, and returns their source. What is `given`, or in `stepper` and
-/// `system` already, is not looked for in the tests.
+/// Restores the setup of tests, puts its limits and variables in force, and returns their source.
+/// What is `given`, or in `stepper`, `system` and `process` already, is not looked for in the tests.
 ///
 /// Fails if two tests have different setups: one call runs one system.
 pub(crate) fn restore(
     given: Option<SystemSource>,
     stepper: &mut StepperArgument,
     system: &mut SystemArguments,
+    process: &mut ProcessArguments,
     files: &[TextFile],
 ) -> Result<SystemSource, Error> {
     let mut first: Option<(&TextFile, NotedSetup)> = None;
+    let mut longest = Duration::ZERO;
     for file in files {
-        let noted = NotedSetup::read(file, given.as_ref(), stepper, system)?;
+        let noted = NotedSetup::read(file, given.as_ref(), (stepper, system, process))?;
+        longest = longest.max(noted.system.step_timeout);
         match &first {
             None => first = Some((file, noted)),
             Some((before, setup)) => setup.expect_same(before, file, &noted)?,
         }
+    }
+    if let Some((_, setup)) = &mut first {
+        setup.system.step_timeout = setup.system.step_timeout.max(longest);
     }
     let Some((file, noted)) = first else {
         return Err(Error::new("there are no tests").with_help(NAME_ONE));
@@ -124,6 +146,8 @@ pub(crate) fn restore(
     }
     *stepper = noted.stepper;
     *system = noted.system;
+    *process = noted.process;
+    process.put_in_force()?;
     Ok(noted.source)
 }
 
@@ -132,6 +156,7 @@ struct NotedSetup {
     source: SystemSource,
     stepper: StepperArgument,
     system: SystemArguments,
+    process: ProcessArguments,
 }
 
 impl NotedSetup {
@@ -139,8 +164,7 @@ impl NotedSetup {
     fn read(
         file: &TextFile,
         given: Option<&SystemSource>,
-        stepper: &StepperArgument,
-        system: &SystemArguments,
+        (stepper, system, process): (&StepperArgument, &SystemArguments, &ProcessArguments),
     ) -> Result<NotedSetup, Error> {
         let notes = saved::notes(&file.text);
         let noted = |wanted: &str| -> Vec<&str> {
@@ -155,6 +179,7 @@ impl NotedSetup {
             source,
             stepper: stepper.clone(),
             system: system.clone(),
+            process: process.clone(),
         };
         if let (None, Some(name)) = (stepper.name(), noted("stepper").first()) {
             let found = noted_module(file, "stepper", name)?;
@@ -166,13 +191,22 @@ impl NotedSetup {
                 setup.system.scenario.push(found);
             }
         }
+        let unknown = |note: &str, word: String| {
+            let message = format!("the test `{}` notes an unknown option `{word}`", file.name);
+            let help = format!("correct the line that begins with `# {note}:` in the test");
+            Error::new(message).with_help(help)
+        };
         for options in noted("options") {
-            let unknown = setup.system.adopt(options);
-            unknown.map_err(|word| {
-                let message = format!("the test `{}` notes an unknown option `{word}`", file.name);
-                Error::new(message)
-                    .with_help("correct the line that begins with `# options:` in the test")
-            })?;
+            let adopted = setup.system.adopt(options);
+            adopted.map_err(|word| unknown("options", word))?;
+        }
+        for limits in noted("limits") {
+            let step_timeout = &mut setup.system.step_timeout;
+            let adopted = setup.process.adopt_limits(limits, step_timeout);
+            adopted.map_err(|word| unknown("limits", word))?;
+        }
+        for variable in noted("env") {
+            setup.process.adopt_variable(variable)?;
         }
         Ok(setup)
     }
@@ -211,6 +245,23 @@ impl NotedSetup {
         let options = [&self.system, &other.system].map(|one| one.to_args().join(" "));
         if options[0] != options[1] {
             return refuse("options", options, "run them in separate calls");
+        }
+        let processes = [&self.process, &other.process].map(|one| {
+            // Time limits may differ: the longest one serves all tests.
+            let limits = one.noted_limits(self.system.step_timeout);
+            let variables = one
+                .env
+                .iter()
+                .map(|(name, value)| format!("--env {name}={value}"));
+            let words: Vec<String> = limits.into_iter().chain(variables).collect();
+            words.join(" ")
+        });
+        if processes[0] != processes[1] {
+            return refuse(
+                "limits or variables",
+                processes,
+                "run them in separate calls",
+            );
         }
         Ok(())
     }

@@ -164,7 +164,9 @@ pub(crate) fn caveat_lines(caveats: &[Caveat]) -> Vec<String> {
         caveats.iter().partition(|caveat| caveat.matters());
     let line = |caveat: &&Caveat| match caveat {
         _ if caveat.matters() => format!("  not covered: {caveat}"),
-        Caveat::NeverTaken { .. } => format!("  not covered: {caveat}"),
+        Caveat::NeverTaken { .. }
+        | Caveat::LeftOutActions { .. }
+        | Caveat::UntriedArguments { .. } => format!("  not covered: {caveat}"),
         _ => format!("  note: {caveat}"),
     };
     let mut lines: Vec<String> = open.iter().chain(&others).map(line).collect();
@@ -295,6 +297,7 @@ mod tests {
         vec![
             Caveat::OutsideState { what: what() },
             Caveat::AddressOrder { what: what() },
+            Caveat::HashOrder { what: what() },
             Caveat::Identity { place: what() },
             Caveat::Abstraction { pool: what() },
             Caveat::StatesDiffer {
@@ -306,6 +309,14 @@ mod tests {
             Caveat::FilteredStates {
                 filter: what(),
                 states: 2,
+            },
+            Caveat::LeftOutActions {
+                actions: vec![what()],
+            },
+            Caveat::UntriedArguments {
+                action: what(),
+                parameter: what(),
+                left_out: 2,
             },
             Caveat::UncheckedProperties { properties: 2 },
             Caveat::NeverTaken { line: what() },
@@ -361,8 +372,8 @@ mod tests {
         assert_eq!(lines[0], "  not covered: file 0 is not part of a state");
         assert_eq!(lines[3], "  and 6 more (`--json` has the whole list)");
         // A note about the question does not hide what is open.
-        let mut mixed = vec![Caveat::Abstraction {
-            pool: "jug".to_owned(),
+        let mut mixed = vec![Caveat::HashOrder {
+            what: "a set".to_owned(),
         }];
         mixed.extend(names(4));
         assert!(

@@ -90,6 +90,8 @@ pub(crate) enum WorkerTask {
     Simplify {
         test: SentTest,
         failure: SentFailure,
+        /// The step that is to blame, which stays the same.
+        culprit: Option<SentCulprit>,
     },
     /// Find the identity of the bug that a failing test shows.
     Identify {
@@ -101,8 +103,7 @@ pub(crate) enum WorkerTask {
     /// Write a test as a file for pytest.
     WriteUnitTest {
         test: SentTest,
-        /// The failure of the last step, if it ends the process.
-        fatal: Option<SentFailure>,
+        failure: SentFailure,
         title: String,
         file: PathBuf,
         /// The time limit of a file for steps that may not end.
@@ -149,6 +150,8 @@ pub(crate) enum WorkerReport {
         number: u64,
         test: SentTest,
         failure: SentFailure,
+        /// The step that is to blame, if it was looked for and found.
+        culprit: Option<Box<SentCulprit>>,
     },
     /// A request for the new tests of other workers. The supervisor answers with a list of tests.
     TestsRequested,
@@ -195,6 +198,7 @@ pub(crate) struct SentCulprit {
     shape: String,
     lines: BTreeSet<String>,
     evidence: BTreeSet<String>,
+    spoiled: BTreeSet<String>,
     is_earlier: bool,
 }
 
@@ -206,6 +210,7 @@ impl From<Culprit> for SentCulprit {
             shape: culprit.shape,
             lines: culprit.lines,
             evidence: culprit.evidence,
+            spoiled: culprit.spoiled,
             is_earlier: culprit.is_earlier,
         }
     }
@@ -219,6 +224,7 @@ impl From<SentCulprit> for Culprit {
             shape: sent.shape,
             lines: sent.lines,
             evidence: sent.evidence,
+            spoiled: sent.spoiled,
             is_earlier: sent.is_earlier,
         }
     }

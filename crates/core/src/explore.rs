@@ -236,6 +236,13 @@ pub trait ExploreWatcher<S: ?Sized> {
     /// Called once for each transition, while the system is in the target state.
     fn on_transition(&mut self, _system: &mut S, _transition: &StateTransition) {}
 
+    /// Returns true if a test also fails elsewhere, for example in another process. Called for a
+    /// test that failed again after a reset, which may leave something of earlier tests behind. A
+    /// failure that is not confirmed is not kept, but a caveat.
+    fn is_confirmed(&mut self, _system: &mut S, _test: &Test, _failure: &Failure) -> bool {
+        true
+    }
+
     /// Called at once for each failing test that is kept: an exploration that ends in an error
     /// loses what it found.
     fn on_failure(&mut self, _system: &mut S, _test: &Test, _failure: &Failure) {}

@@ -78,6 +78,7 @@ pub mod explore;
 pub mod fingerprint_set;
 pub mod generate;
 pub mod laws;
+pub mod message;
 pub mod product;
 mod random;
 pub mod replay;
@@ -97,6 +98,8 @@ pub use catalog::{
 pub use coverage::{Coverage, TargetId};
 pub use error::{Error, describe_os_error};
 pub use random::Random;
-pub use system::{Covered, Equivalence, Examination, Fingerprint, Snapshot, System};
+pub use system::{
+    Covered, Equivalence, Examination, Fingerprint, SlotComparison, Snapshot, System,
+};
 pub use test::{Step, Test};
 pub use trace::{Failure, FailureKind, Outcome, Trace, TraceEvent};

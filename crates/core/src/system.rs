@@ -2,7 +2,7 @@
 
 use crate::verdict::Caveat;
 use crate::{
-    ActionId, Catalog, Coverage, Error, Outcome, Random, TargetId, TemplateId, TemplateSet,
+    ActionId, Catalog, Coverage, Error, Outcome, PoolId, Random, TargetId, TemplateId, TemplateSet,
 };
 
 /// Anything that can be tested: it has a state, actions that change it, and invariants.
@@ -114,11 +114,25 @@ pub struct Examination {
     pub observers: Vec<ActionId>,
     /// A key that tells states apart; `None` if there is none.
     pub state: Option<u128>,
-    /// True if all values agree with those of the reference, false if one does not; `None` if there
-    /// is nothing to compare.
-    pub agrees_with_reference: Option<bool>,
+    /// The slots that have a twin of the reference, compared with it.
+    pub slots: Vec<SlotComparison>,
+    /// The pools whose values are constants of the harness.
+    pub constants: Vec<PoolId>,
     /// The invariants that do not hold, each by the line that states it.
     pub violations: Vec<String>,
+}
+
+/// A slot that holds a value, compared with its twin of the reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotComparison {
+    /// The pool of the slot.
+    pub pool: PoolId,
+    /// The index of the slot in its pool.
+    pub slot: u32,
+    /// The parts in which the values differ, such as `.counts[…]`; none if they hold the same data.
+    pub differences: Vec<String>,
+    /// False if the values are of different make, so that they may differ although all is well.
+    pub is_comparable: bool,
 }
 
 /// A system that can return to an earlier state.

@@ -156,6 +156,12 @@ impl Trace {
         self.events.iter().any(is_step)
     }
 
+    /// Returns the number of steps that were skipped, since they were not enabled.
+    pub fn skipped_steps(&self) -> usize {
+        let skipped = |event: &&TraceEvent| matches!(event, TraceEvent::Skipped(_));
+        self.events.iter().filter(skipped).count()
+    }
+
     /// Returns the failure that the test ended with.
     pub fn failure(&self) -> Option<&Failure> {
         match self.events.last() {

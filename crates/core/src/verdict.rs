@@ -91,6 +91,11 @@ pub enum Caveat {
         /// The location of the set, such as ``a set in `group0` ``.
         what: String,
     },
+    /// The order of a set depends on the seed of hashes, and only the one of this run was tried.
+    HashOrder {
+        /// The location of the set, such as ``a set in `group0` ``.
+        what: String,
+    },
     /// Code asks for the identity of immutable values, by which states are not told apart.
     Identity {
         /// The code, such as ``` `id(…)` in pool.py, line 7```.
@@ -125,9 +130,24 @@ pub enum Caveat {
         /// The number of states that it cut off.
         states: u64,
     },
+    /// The user left out actions of the models.
+    LeftOutActions {
+        /// The names of the actions.
+        actions: Vec<String>,
+    },
+    /// Arguments of an action were not tried: its domains have none, or are paired and one of them is
+    /// longer.
+    UntriedArguments {
+        /// The name of the action.
+        action: String,
+        /// The parameter with too few values, or too many.
+        parameter: String,
+        /// The number of its values that were left out; 0 if it has none at all.
+        left_out: u64,
+    },
     /// Properties were not checked.
     UncheckedProperties {
-        /// The number of properties of the harness.
+        /// The number of properties of the harness or invariants of models; 0 if it is not known.
         properties: u64,
     },
     /// No test took an action of a line of the harness.
@@ -205,13 +225,16 @@ impl Verdict {
 
 impl Caveat {
     /// Returns true if the answer may be wrong because of it. The others are part of the question: the
-    /// author of a harness asks for an abstraction, that of a model for a filter, and the user may ask
-    /// not to check properties. A line that is never enabled cannot fail.
+    /// author of a model asks for a filter and for domains, and the user may leave out actions, or ask
+    /// not to check properties. All commands run with one seed of hashes. A line that is never enabled
+    /// cannot fail.
     pub fn matters(&self) -> bool {
         !matches!(
             self,
-            Caveat::Abstraction { .. }
+            Caveat::HashOrder { .. }
                 | Caveat::FilteredStates { .. }
+                | Caveat::LeftOutActions { .. }
+                | Caveat::UntriedArguments { .. }
                 | Caveat::UncheckedProperties { .. }
                 | Caveat::NeverTaken { .. }
         )
@@ -222,12 +245,15 @@ impl Caveat {
         match self {
             Caveat::OutsideState { .. } => "outside-state",
             Caveat::AddressOrder { .. } => "address-order",
+            Caveat::HashOrder { .. } => "hash-order",
             Caveat::Identity { .. } => "identity",
             Caveat::Abstraction { .. } => "abstraction",
             Caveat::StatesDiffer { .. } => "states-differ",
             Caveat::Unconfirmed { .. } => "unconfirmed",
             Caveat::UnexploredObservable { .. } => "unexplored-observable",
             Caveat::FilteredStates { .. } => "filtered-states",
+            Caveat::LeftOutActions { .. } => "left-out-actions",
+            Caveat::UntriedArguments { .. } => "untried-arguments",
             Caveat::UncheckedProperties { .. } => "unchecked-properties",
             Caveat::NeverTaken { .. } => "never-taken",
             Caveat::RandomModel => "random-model",
@@ -244,11 +270,15 @@ impl fmt::Display for Caveat {
             Caveat::AddressOrder { what } => {
                 write!(out, "the order of {what} depends on memory addresses")
             }
+            Caveat::HashOrder { what } => {
+                write!(out, "the order of {what} depends on `PYTHONHASHSEED`")
+            }
             Caveat::Identity { place } => {
                 write!(out, "{place} asks for the identity of immutable values")
             }
             Caveat::Abstraction { pool } => {
-                write!(out, "up to the abstraction of the pool `{pool}`")
+                let what = "differences beyond the abstraction of the pool";
+                write!(out, "{what} `{pool}`: the result is up to the abstraction")
             }
             Caveat::StatesDiffer { pairs, compared } => write!(
                 out,
@@ -269,6 +299,30 @@ impl fmt::Display for Caveat {
             }
             Caveat::FilteredStates { filter, states } => {
                 write!(out, "`{filter}` cut off {states} states")
+            }
+            Caveat::LeftOutActions { actions } => {
+                let names: Vec<String> = actions.iter().map(|name| format!("`{name}`")).collect();
+                write!(out, "{} left out", names.join(", "))
+            }
+            Caveat::UntriedArguments {
+                action,
+                parameter,
+                left_out: 0,
+            } => write!(
+                out,
+                "`{action}` was never tried, since the domain of its parameter `{parameter}` is empty"
+            ),
+            Caveat::UntriedArguments {
+                action,
+                parameter,
+                left_out,
+            } => write!(
+                out,
+                "{left_out} of the values of `{parameter}` were not tried in `{action}`: \
+                 the other parameters have fewer to be combined with"
+            ),
+            Caveat::UncheckedProperties { properties: 0 } => {
+                out.write_str("properties and invariants were not checked")
             }
             Caveat::UncheckedProperties { properties: 1 } => {
                 out.write_str("the property was not checked")
@@ -344,9 +398,12 @@ mod tests {
     #[test]
     fn only_caveats_that_matter_prevent_a_proof() {
         let mut verdict = Verdict::new(VerdictExtent::Complete);
-        let pool = "jug".to_owned();
-        verdict.add_caveats([Caveat::Abstraction { pool }]);
+        let what = "a set".to_owned();
+        verdict.add_caveats([Caveat::HashOrder { what }]);
         assert!(verdict.is_proof());
+        let pool = "jug".to_owned();
+        let abstraction = Caveat::Abstraction { pool };
+        assert!(abstraction.matters());
         verdict.add_caveats([Caveat::RandomModel, Caveat::RandomModel]);
         assert_eq!(verdict.caveats.len(), 2);
         assert!(verdict.is_complete() && !verdict.is_proof());

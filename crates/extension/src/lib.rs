@@ -120,7 +120,7 @@ mod _native {
         run: usize,
         tries: usize,
         check: bool,
-    ) -> PyResult<Option<String>> {
+    ) -> PyResult<Option<(String, String)>> {
         let settings = crate::models::ModelReplay {
             timeout,
             run,

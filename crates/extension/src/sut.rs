@@ -79,6 +79,12 @@ pub(crate) struct Sut {
     refuses_disabled: bool,
     /// The condition under which exceptions of system and reference agree.
     reference_exceptions: String,
+    /// The properties that are checked after a step.
+    checks: String,
+    /// True if a restart runs the imported modules again.
+    resets_modules: bool,
+    /// The scenarios that say which lines may come next.
+    scenarios: Vec<String>,
     /// True if backtracking replays the test instead of restoring a snapshot.
     replays_to_backtrack: bool,
 }
@@ -87,7 +93,11 @@ pub(crate) struct Sut {
 impl Sut {
     /// Loads a harness. Modules are looked for in its folder first.
     #[new]
-    #[pyo3(signature = (path, *, coverage = true, reset_modules = true, reference_exceptions = "both", checks = "all", replay = false))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "these are the arguments of the Python function"
+    )]
+    #[pyo3(signature = (path, *, coverage = true, reset_modules = true, reference_exceptions = "both", checks = "all", scenarios = Vec::new(), replay = false))]
     fn new(
         python: Python<'_>,
         path: PathBuf,
@@ -95,6 +105,7 @@ impl Sut {
         reset_modules: bool,
         reference_exceptions: &str,
         checks: &str,
+        scenarios: Vec<String>,
         replay: bool,
     ) -> PyResult<Sut> {
         let options = Options {
@@ -117,7 +128,7 @@ impl Sut {
                 checks,
                 &[("all", CheckMode::All), ("changed", CheckMode::Changed)],
             )?,
-            scenarios: Vec::new(),
+            scenarios: scenarios.clone(),
             stepper: None,
         };
         let system = load(python, &path, &options)?;
@@ -138,6 +149,9 @@ impl Sut {
             printing: StepPrinting::default(),
             refuses_disabled: false,
             reference_exceptions: reference_exceptions.to_owned(),
+            checks: checks.to_owned(),
+            resets_modules: reset_modules,
+            scenarios,
             replays_to_backtrack: replay,
         };
         sut.reset_system(python)?;

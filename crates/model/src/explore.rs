@@ -36,6 +36,13 @@ pub struct GraphProgress {
     pub waiting: usize,
 }
 
+impl GraphProgress {
+    /// Returns the number of states that were expanded.
+    pub fn expanded(&self) -> usize {
+        self.states - self.waiting
+    }
+}
+
 /// Number of states that are expanded between two measurements of memory.
 const MEMORY_INTERVAL: u64 = 256;
 

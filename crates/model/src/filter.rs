@@ -10,8 +10,9 @@ pub struct Filter {
     pub include: Vec<String>,
     /// Names to leave out, even if `include` has them too.
     pub exclude: Vec<String>,
-    /// True if names that no model has are ignored, as in PyModel. Otherwise they are errors.
-    pub ignores_unknown: bool,
+    /// True to do as PyModel does: names that no model has are ignored, and states are compared by
+    /// Python's `==`. Otherwise such names are errors, and states are told apart exactly.
+    pub follows_pymodel: bool,
 }
 
 impl Filter {

@@ -1,9 +1,13 @@
 //! Failures of an implementation that does not behave as its model says.
 
+use testwright_core::message::without_values;
 use testwright_core::product::{Interner, StepLabel, ValueId, ValueText};
 use testwright_core::{Failure, FailureKind};
 
 use crate::runs::StepMismatch;
+
+/// The reason of a failure whose message mentions the expected result.
+const ANOTHER_RESULT: &str = "another result";
 
 /// Builds the failure for an action that did not do what the models say.
 ///
@@ -12,7 +16,7 @@ use crate::runs::StepMismatch;
 /// complaint about the result, in whatever words.
 pub(crate) fn mismatch(action: &str, reason: String, expected: Option<&ValueText>) -> Failure {
     let kind = if expected.is_some_and(|value| mentions(&reason, value)) {
-        "another result".to_owned()
+        ANOTHER_RESULT.to_owned()
     } else {
         without_values(&reason)
     };
@@ -27,10 +31,25 @@ pub(crate) fn mismatch(action: &str, reason: String, expected: Option<&ValueText
 /// Builds the failure for a step that the implementation did not perform as its label says.
 pub(crate) fn step_mismatch(interner: &Interner, label: StepLabel, found: StepMismatch) -> Failure {
     let name = interner.name_text(label.name);
+    if found.is_hang {
+        return Failure {
+            kind: FailureKind::Hang,
+            message: found.text,
+            signature: name.to_owned(),
+            details: String::new(),
+        };
+    }
     // An exception is no complaint about the result, even if it mentions it.
     let has_result = label.result != ValueId::NONE && found.exception.is_none();
     let expected = has_result.then(|| interner.value_text(label.result));
-    mismatch(name, found.text, expected)
+    let mut failure = mismatch(name, found.text, expected);
+    if let Some(reason) = found
+        .reason
+        .filter(|_| !failure.signature.ends_with(ANOTHER_RESULT))
+    {
+        failure.signature = format!("{name}: {reason}");
+    }
+    failure
 }
 
 /// Returns true if a text contains a value as a word of its own.
@@ -47,42 +66,6 @@ fn mentions(text: &str, value: &ValueText) -> bool {
         })
     };
     has(value.plain()) || has(&value.literal)
-}
-
-/// Removes numbers, quoted passages, collections and constants from a text.
-pub(crate) fn without_values(text: &str) -> String {
-    let mut rest = String::new();
-    let mut quoted_by = None;
-    let mut depth = 0usize;
-    let mut before = ' ';
-    for letter in text.chars() {
-        match quoted_by {
-            Some(mark) if mark == letter => quoted_by = None,
-            Some(_) => {}
-            // A quotation mark after a letter is an apostrophe.
-            None if matches!(letter, '\'' | '"' | '`') && !before.is_alphanumeric() => {
-                quoted_by = Some(letter);
-            }
-            None if matches!(letter, '(' | '[' | '{' | '<') => depth += 1,
-            None if matches!(letter, ')' | ']' | '}' | '>') => depth = depth.saturating_sub(1),
-            None if depth > 0 => {}
-            None => rest.push(letter),
-        }
-        before = letter;
-    }
-    // A quotation mark or a bracket without its other half is no sign of a value.
-    if quoted_by.is_some() || depth > 0 {
-        rest = text.to_owned();
-    }
-    let words = rest.split_whitespace().filter(|word| !is_value(word));
-    words.collect::<Vec<&str>>().join(" ")
-}
-
-/// Returns true if a word is a number or a constant, with or without punctuation.
-fn is_value(word: &str) -> bool {
-    let word = word.trim_matches(|letter: char| letter.is_ascii_punctuation());
-    let is_constant = matches!(word, "True" | "False" | "None" | "nan" | "inf");
-    word.is_empty() || is_constant || word.chars().any(|letter| letter.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -3,19 +3,19 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use testwright_core::message::without_values;
 use testwright_core::product::{
     JointStep, ModelError, ModelState, NameId, Phase, Product, ValueId,
 };
 use testwright_core::{
-    ActionId, Catalog, Coverage, Covered, Equivalence, Error, Failure, FailureKind, Fingerprint,
-    Outcome, Random, Snapshot, System, TargetId, TemplateId, TooManyActions,
+    ActionId, Catalog, Coverage, Covered, Equivalence, Error, Examination, Failure, FailureKind,
+    Fingerprint, Outcome, Random, Snapshot, System, TargetId, TemplateId, TooManyActions,
 };
 
 mod lockstep;
 mod saved_actions;
 mod transition_coverage;
 
-use crate::mismatch::without_values;
 use lockstep::AttachedImplementation;
 pub use transition_coverage::TakenTransition;
 use transition_coverage::TransitionCoverage;
@@ -59,7 +59,13 @@ pub struct ProductSystem<'w, 'm> {
     attached: Option<AttachedImplementation<'m>>,
     /// Error that kept the models from saying what is possible now.
     error: Option<ModelError>,
+    /// The first reason for which the models or the implementation cannot be used at all. It is no
+    /// failure of a test, so no test goes on, and the next reset tells it.
+    unusable: Option<Error>,
 }
+
+/// Maximum number of observers of one name.
+const MAX_OBSERVERS: usize = 4;
 
 /// Maximum number of states in the cache. Tests pass through the same states again and again.
 const MAX_CACHED: usize = 1 << 16;
@@ -112,6 +118,7 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
             coverage: TransitionCoverage::default(),
             attached: None,
             error: None,
+            unusable: None,
         };
         for name in vocabulary {
             system.template(name).map_err(too_many_actions)?;
@@ -265,6 +272,9 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
     /// Returns the distinct actions that are possible now, sorted.
     fn possible_actions(&mut self) -> Vec<ActionId> {
         let labels: Vec<_> = self.possible_steps().map(|one| one.label).collect();
+        if self.unusable.is_some() {
+            return Vec::new();
+        }
         let known = labels
             .iter()
             .filter_map(|label| self.numbers.get(&(label.name, label.arguments)));
@@ -272,6 +282,29 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
         actions.sort_unstable();
         actions.dedup();
         actions
+    }
+
+    /// Returns possible actions with results that leave the models where they are, a few of each name.
+    fn observers(&mut self) -> Vec<ActionId> {
+        let (states, possible) = (self.states.clone(), self.possible_actions());
+        let mut observers = Vec::new();
+        for action in possible {
+            let chosen = self.name_and_arguments(action);
+            let mut of_action = self
+                .possible_steps()
+                .filter(|one| Some((one.label.name, one.label.arguments)) == chosen);
+            if of_action.all(|one| one.label.result != ValueId::NONE && states == [one.to.clone()])
+            {
+                observers.push(action);
+            }
+        }
+        let mut counts: FxHashMap<TemplateId, usize> = FxHashMap::default();
+        observers.retain(|action| {
+            let count = counts.entry(self.actions.template_of(*action)).or_default();
+            *count += 1;
+            *count <= MAX_OBSERVERS
+        });
+        observers
     }
 
     /// Moves the system to these states.
@@ -297,11 +330,28 @@ impl<'w, 'm> ProductSystem<'w, 'm> {
     /// raises.
     fn model_outcome(&mut self) -> Outcome {
         self.compute_steps();
-        match &self.error {
+        match self.error.clone() {
             None => Outcome::Passed,
-            Some(ModelError::Interrupted) => Outcome::Interrupted,
-            Some(error) => Outcome::Failed(Box::new(model_failure(error))),
+            Some(error) => self.error_outcome(error),
         }
+    }
+
+    /// Returns the outcome of a step in which the code of a model or an implementation raised.
+    fn error_outcome(&mut self, error: ModelError) -> Outcome {
+        match error {
+            ModelError::Interrupted => Outcome::Interrupted,
+            ModelError::Unusable(error) => {
+                self.unusable.get_or_insert(error);
+                Outcome::Passed
+            }
+            error => Outcome::Failed(Box::new(model_failure(&error))),
+        }
+    }
+
+    /// Returns the reason for which the models or the implementation cannot be used, if one has come
+    /// up.
+    pub fn unusable(&self) -> Option<&Error> {
+        self.unusable.as_ref()
     }
 
     /// Returns a failure if one of the current states has a false invariant or is a dead end.
@@ -372,6 +422,9 @@ impl System for ProductSystem<'_, '_> {
     }
 
     fn reset(&mut self) -> Result<(), Error> {
+        if let Some(error) = &self.unusable {
+            return Err(error.clone());
+        }
         self.reset_implementation()?;
         self.set_states(self.starts.clone());
         self.compute_steps();
@@ -418,6 +471,29 @@ impl System for ProductSystem<'_, '_> {
         }
         // The code of a model runs when it computes its next steps, so this is where it raises.
         self.model_outcome()
+    }
+
+    fn examine(&mut self) -> Option<Examination> {
+        let attached = self.attached.as_ref()?;
+        if attached.is_asynchronous() {
+            return None;
+        }
+        Some(Examination {
+            observers: self.observers(),
+            state: Some(crate::graph::key_of_states(&self.states)),
+            ..Examination::default()
+        })
+    }
+
+    fn step_with_lines(&mut self, action: ActionId, lines: &mut Vec<String>) -> Outcome {
+        let record = |system: &mut Self, record| {
+            let attached = system.attached.as_mut();
+            attached.map_or_else(Vec::new, |attached| attached.record_lines(record))
+        };
+        record(self, true);
+        let outcome = self.step(action);
+        lines.extend(record(self, false));
+        outcome
     }
 
     fn check(&mut self) -> Outcome {

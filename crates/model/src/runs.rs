@@ -63,6 +63,10 @@ pub struct StepMismatch {
     pub text: String,
     /// Class of the exception that was raised, if it was one.
     pub exception: Option<String>,
+    /// The part of the description that stays the same with other values, if it is known.
+    pub reason: Option<String>,
+    /// True if the step did not end within its time limit.
+    pub is_hang: bool,
 }
 
 /// The implementation under test.
@@ -73,6 +77,12 @@ pub trait Implementation {
         interner: &Interner,
         label: StepLabel,
     ) -> Result<Option<StepMismatch>, ModelError>;
+
+    /// Begins to record the lines of code that it executes, if it can. Without `record`, stops and returns
+    /// them.
+    fn record_lines(&mut self, _record: bool) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Resets it for another run.
     fn reset(&mut self) -> Result<(), ModelError>;
@@ -91,6 +101,9 @@ pub trait Implementation {
     fn can_reset(&self) -> bool {
         true
     }
+
+    /// Gives steps that are known to hang as much time as others, to confirm that they do.
+    fn use_full_limits(&mut self) {}
 
     /// Discards the actions that it took by itself, and returns how many were not handled.
     fn discard_observations(&mut self) -> Result<usize, ModelError>;

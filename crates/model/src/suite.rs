@@ -21,6 +21,8 @@ pub struct RunSuite {
     /// For each run, its first state. States are numbered through all runs; a run has one state
     /// more than steps.
     starts: Vec<u32>,
+    /// True if a run may leave out steps.
+    has_gaps: bool,
 }
 
 impl RunSuite {
@@ -38,6 +40,7 @@ impl RunSuite {
             vocabulary,
             runs,
             starts,
+            has_gaps: false,
         }
     }
 
@@ -77,14 +80,21 @@ impl RunSuite {
         (run, (state.0 - start) as usize)
     }
 
-    /// Returns the only step that is possible in a state, or `None` at the end of a run.
-    fn next_step(&self, state: ModelState) -> Option<ModelStep> {
+    /// Returns the only step that is possible in a state; nothing at the end of a run. If the run may
+    /// leave out steps, returns the first of each of its later steps.
+    fn next_steps(&self, state: ModelState) -> Vec<ModelStep> {
         let (run, position) = self.position(state);
-        let label = *self.runs.get(run)?.get(position)?;
-        Some(ModelStep {
-            label,
-            to: ModelState(state.0 + 1),
-        })
+        let rest = self.runs.get(run).and_then(|run| run.get(position..));
+        let rest = rest.unwrap_or_default();
+        let count = if self.has_gaps { rest.len() } else { 1 };
+        let mut steps: Vec<ModelStep> = Vec::new();
+        for (label, to) in rest.iter().zip(state.0 + 1..).take(count) {
+            if !steps.iter().any(|step| step.label == *label) {
+                let to = ModelState(to);
+                steps.push(ModelStep { label: *label, to });
+            }
+        }
+        steps
     }
 }
 
@@ -131,7 +141,11 @@ impl Model for RunSuite {
         _phase: Phase,
         _offers: &[StepLabel],
     ) -> Result<Vec<ModelStep>, ModelError> {
-        Ok(self.next_step(from).into_iter().collect())
+        Ok(self.next_steps(from))
+    }
+
+    fn allow_gaps(&mut self) {
+        self.has_gaps = true;
     }
 
     fn block_reason(
@@ -141,13 +155,18 @@ impl Model for RunSuite {
         name: NameId,
         arguments: ValueId,
     ) -> Result<Option<BlockReason>, ModelError> {
-        let next = self.next_step(from).map(|next| next.label);
-        if next.is_some_and(|label| (label.name, label.arguments) == (name, arguments)) {
+        let next: Vec<StepLabel> = self
+            .next_steps(from)
+            .iter()
+            .map(|next| next.label)
+            .collect();
+        let mut labels = next.iter();
+        if labels.any(|label| (label.name, label.arguments) == (name, arguments)) {
             return Ok(None);
         }
         Ok(Some(BlockReason::Scenario {
             state: self.text(from),
-            allowed_steps: next.into_iter().collect(),
+            allowed_steps: next,
         }))
     }
 
@@ -165,10 +184,15 @@ impl Model for RunSuite {
         &mut self,
         _interner: &mut Interner,
         from: ModelState,
-        _name: NameId,
-        _arguments: ValueId,
+        name: NameId,
+        arguments: ValueId,
     ) -> Result<Vec<ModelStep>, ModelError> {
-        Ok(self.next_step(from).into_iter().collect())
+        let mut steps = self.next_steps(from);
+        let is_meant = |label: StepLabel| {
+            label.name == name && (label.is_wildcard() || label.arguments == arguments)
+        };
+        steps.retain(|step| !self.has_gaps || is_meant(step.label));
+        Ok(steps)
     }
 
     fn lists_arguments(&self, name: NameId) -> bool {
@@ -189,5 +213,31 @@ impl Model for RunSuite {
     fn text(&self, state: ModelState) -> String {
         let (run, position) = self.position(state);
         format!("({run}, {position})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_with_gaps_goes_on_with_the_first_of_its_later_steps() {
+        let label = |name| StepLabel {
+            name: NameId(name),
+            arguments: ValueId(7),
+            result: ValueId(7),
+        };
+        let run = vec![label(0), label(1), label(0), label(2)];
+        let mut suite = RunSuite::new("suite", vec![vec![label(1)], run]);
+        let next = |suite: &RunSuite, state| -> Vec<(u32, u32)> {
+            let steps = suite.next_steps(ModelState(state)).into_iter();
+            steps.map(|step| (step.label.name.0, step.to.0)).collect()
+        };
+        assert_eq!(next(&suite, 2), [(0, 3)]);
+        suite.allow_gaps();
+        assert_eq!(next(&suite, 2), [(0, 3), (1, 4), (2, 6)]);
+        assert_eq!(next(&suite, 4), [(0, 5), (2, 6)]);
+        assert_eq!(next(&suite, 0), [(1, 1)], "another run");
+        assert_eq!(next(&suite, 6), []);
     }
 }

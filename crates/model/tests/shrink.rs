@@ -70,6 +70,8 @@ impl Implementation for Real {
                 Ok(jams.then(|| StepMismatch {
                     text: format!("it jams at lock {}", self.locked),
                     exception: None,
+                    reason: None,
+                    is_hang: false,
                 }))
             }
             "open" => {

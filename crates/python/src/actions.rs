@@ -315,6 +315,23 @@ impl<'py> CompiledActions<'py> {
         Ok(Some(ReferenceCode { code, compared }))
     }
 
+    /// Returns true if the reference does something else in an action: a `reference:` line changes its
+    /// code, or it names a twin itself.
+    pub(crate) fn is_translated(
+        &self,
+        context: &HarnessContext<'py>,
+        rules: &ReferenceRules<'py>,
+        template: TemplateId,
+        values: &[u64],
+    ) -> PyResult<bool> {
+        let statement = &context.harness.actions[template.0].statement;
+        let is_twin = |part: &CodePart| matches!(part, CodePart::Slot { twin: true, .. });
+        let text = self
+            .writer(context, template, values)
+            .pattern_text(statement, true);
+        Ok(statement.parts.iter().any(is_twin) || rules.translate(&text)? != text)
+    }
+
     /// Returns true if a `compare:` line asks for the result of an action that has none.
     pub(crate) fn lacks_compared_result(
         &self,
@@ -350,9 +367,10 @@ impl<'py> CompiledActions<'py> {
         }
         let TemplateCode { plan, operands, .. } = &mut self.templates[template.0];
         call::collect_arguments(context, plan, values, operands, &mut self.arguments)?;
+        let line = context.harness.actions[template.0].line;
         for condition in &self.variants[variant.0].conditions {
             let answer = call::call(condition, &self.arguments)?;
-            if !call::is_true(&answer) && !answer.is_truthy()? {
+            if !call::is_true(&answer) && !context.is_truthy(line, &answer)? {
                 return Ok(false);
             }
         }

@@ -7,12 +7,13 @@ mod change_tracker;
 mod combined;
 
 use pyo3::prelude::*;
+use testwright_core::message::in_one_line;
 use testwright_core::{Failure, FailureKind, Outcome, PoolId};
 use testwright_lang::harness::CodeLine;
 
 use crate::call::{self, CallResult};
 use crate::context::HarnessContext;
-use crate::failures::{RaisedException, short_repr};
+use crate::failures::{ExceptionIdentity, RaisedException, short_repr};
 use crate::functions;
 use crate::interrupt;
 use crate::line_code::{LineCode, LineKind};
@@ -39,11 +40,14 @@ pub(crate) struct Checks<'py> {
 /// An invariant that does not hold.
 #[derive(Clone, Debug)]
 pub(crate) enum Violation {
-    /// The property with this number is false for these values.
-    Property(usize, Vec<u64>),
+    /// The property with this number is false for these values, or raises an exception.
+    Property(usize, Vec<u64>, Option<Box<ExceptionIdentity>>),
     /// The value in this slot has another type than its pool declares.
     Type(PoolId, u32),
 }
+
+/// The outcome of a check, and the exception that the property raised.
+type ViolationOutcome = (Outcome, Option<Box<ExceptionIdentity>>);
 
 /// A violated invariant and the outcome to report.
 pub(crate) struct BrokenInvariant {
@@ -156,10 +160,10 @@ impl<'py> Checks<'py> {
         let found = self.combined.as_ref().zip(answer);
         match found.map(|(all, answer)| all.interpret(answer)) {
             Some(CheckResult::BrokenInvariant(number, values, error)) => {
-                Err(Box::new(BrokenInvariant {
-                    outcome: self.properties[number].violation_outcome(context, &values, error),
-                    violation: Violation::Property(number, values),
-                }))
+                let property = &mut self.properties[number];
+                let (outcome, raised) = property.violation_outcome(context, &values, error);
+                let violation = Violation::Property(number, values, raised);
+                Err(Box::new(BrokenInvariant { outcome, violation }))
             }
             Some(CheckResult::Unknown) | None => {
                 self.check_properties(context, states, |_, _| true)
@@ -177,9 +181,9 @@ impl<'py> Checks<'py> {
     ) -> Result<(), Box<BrokenInvariant>> {
         for (number, property) in self.properties.iter_mut().enumerate() {
             let is_wanted = |combination| is_wanted(number, combination);
-            let (outcome, values) = property.check(context, states, is_wanted);
+            let ((outcome, raised), values) = property.check(context, states, is_wanted);
             if outcome != Outcome::Passed {
-                let violation = Violation::Property(number, values);
+                let violation = Violation::Property(number, values, raised);
                 return Err(Box::new(BrokenInvariant { outcome, violation }));
             }
         }
@@ -221,7 +225,7 @@ impl<'py> Checks<'py> {
         let of_types = types.filter_map(|declared| Some(declared.violation(context)?.outcome));
         let mut outcomes: Vec<Outcome> = of_types.collect();
         for property in &mut self.properties {
-            outcomes.push(property.check(context, states, |_| true).0);
+            outcomes.push(property.check(context, states, |_| true).0.0);
         }
         let signature = |outcome| match outcome {
             Outcome::Failed(failure) => Some(failure.signature),
@@ -241,20 +245,21 @@ impl<'py> Checks<'py> {
 }
 
 impl<'py> Property<'py> {
-    /// Checks the property and returns the outcome and the values it is false for.
+    /// Checks the property and returns the outcome, the exception that it raises, and the values
+    /// it is false for.
     fn check(
         &mut self,
         context: &HarnessContext<'py>,
         states: &PoolStates,
         is_wanted: impl FnMut(usize) -> bool,
-    ) -> (Outcome, Vec<u64>) {
+    ) -> (ViolationOutcome, Vec<u64>) {
         let mut violation = None;
         self.condition
-            .for_each_where(context, Some(states), is_wanted, |_, values, result| {
+            .for_each_where(context, Some(states), is_wanted, |line, values, result| {
                 if result.as_ref().is_ok_and(call::is_true) {
                     return true;
                 }
-                let answer = result.and_then(|value| value.is_truthy());
+                let answer = result.and_then(|value| context.is_truthy(line.line, &value));
                 if !matches!(answer, Ok(true)) {
                     violation = Some((values.to_vec(), answer.err()));
                 }
@@ -262,7 +267,7 @@ impl<'py> Property<'py> {
             });
         match violation {
             Some((values, error)) => (self.violation_outcome(context, &values, error), values),
-            None => (Outcome::Passed, Vec::new()),
+            None => ((Outcome::Passed, None), Vec::new()),
         }
     }
 
@@ -272,30 +277,33 @@ impl<'py> Property<'py> {
         context: &HarnessContext<'py>,
         values: &[u64],
         error: Option<PyErr>,
-    ) -> Outcome {
+    ) -> ViolationOutcome {
         let line = &self.condition.line;
         let text = context.display_text(&line.code, &line.axes, values);
         let text = text.trim();
         let mut signature = format!("property in line {}", line.line);
         let mut details = String::new();
+        let mut identity = None;
         let message = match error {
             Some(error) if interrupt::is_interrupt(context.python, &error) => {
-                return Outcome::Interrupted;
+                return (Outcome::Interrupted, None);
             }
             Some(error) => {
                 let raised = RaisedException::new(context.python, &error);
                 signature = format!("{signature} raised {}", raised.type_name);
                 details.clone_from(&raised.traceback);
+                identity = Some(Box::new(raised.identity()));
                 format!("`{text}` raised {}", raised.summary())
             }
             None => format!("`{text}` is false{}", self.message_text(context, values)),
         };
-        Outcome::Failed(Box::new(Failure {
+        let failure = Failure {
             kind: FailureKind::Property,
             message,
             signature,
             details,
-        }))
+        };
+        (Outcome::Failed(Box::new(failure)), identity)
     }
 
     /// Returns the harness's own message about a violation, with a leading colon.
@@ -304,14 +312,14 @@ impl<'py> Property<'py> {
             .message
             .as_mut()
             .map(|message| message.call(context, values));
-        match message {
-            Some(Ok(message)) => format!(
-                ": {}",
-                message
-                    .str()
-                    .map_or_else(|_| short_repr(&message), |text| text.to_string())
-            ),
-            _ => String::new(),
+        let Some(Ok(message)) = message else {
+            return String::new();
+        };
+        let text = message.str();
+        let text = text.map_or_else(|_| short_repr(&message), |text| text.to_string());
+        match in_one_line(&text) {
+            line if line.is_empty() => line,
+            line => format!(": {line}"),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::call;
 use crate::functions::FunctionText;
 use crate::skeleton::Skeletons;
 use crate::slot_layout::SlotLayout;
+use crate::unawaited::UnawaitedCoroutines;
 
 /// The constant data of a loaded harness.
 pub(crate) struct HarnessContext<'py> {
@@ -31,6 +32,8 @@ pub(crate) struct HarnessContext<'py> {
     pub(crate) support: Bound<'py, PyModule>,
     /// Compiled functions to copy where only literals differ.
     pub(crate) skeletons: Skeletons<'py>,
+    /// The coroutines that were never awaited, once the harness is loaded.
+    pub(crate) unawaited: Option<UnawaitedCoroutines<'py>>,
 }
 
 impl<'py> HarnessContext<'py> {
@@ -46,6 +49,15 @@ impl<'py> HarnessContext<'py> {
     pub(crate) fn compile(&self, text: &str, line: usize) -> PyResult<Bound<'py, PyAny>> {
         let arguments = (text, line, &self.path, &self.namespace);
         self.support.call_method1("make_function", arguments)
+    }
+
+    /// Returns true if the value of a condition in a line is true. A coroutine, which always is, is
+    /// noted as a mistake of the line.
+    pub(crate) fn is_truthy(&self, line: usize, value: &Bound<'py, PyAny>) -> PyResult<bool> {
+        if let Some(unawaited) = &self.unawaited {
+            unawaited.note_condition(line, value);
+        }
+        value.is_truthy()
     }
 
     /// Returns true if a slot holds a value.

@@ -1,11 +1,14 @@
 //! The parts of a state that help to find the step that led to a failure.
 
+use std::collections::BTreeMap;
+
 use pyo3::prelude::*;
 use testwright_core::{
-    ActionId, Axis, Equivalence, Examination, Fingerprint, Outcome, PoolId, SlotRole, System,
-    TemplateId,
+    ActionId, Axis, Equivalence, Examination, Fingerprint, Outcome, PoolId, SlotComparison,
+    SlotRole, System, TemplateId,
 };
 
+use crate::failures::LineRecorder;
 use crate::system::PythonSystem;
 
 /// The maximum number of actions of one template that are tried as observers.
@@ -20,7 +23,8 @@ impl PythonSystem<'_> {
         Examination {
             observers: self.observers(),
             state: self.fingerprint(Equivalence::Equal).ok(),
-            agrees_with_reference: self.agrees_with_reference().unwrap_or(None),
+            slots: self.compared_slots().unwrap_or_default(),
+            constants: self.constant_pools(),
             violations: self.checks.violations(&self.context, &self.states),
         }
     }
@@ -67,10 +71,9 @@ impl PythonSystem<'_> {
                 .is_ok_and(|texts| texts.compared)
     }
 
-    /// Returns whether all slots hold the same data as their twins; `None` if there is nothing to
-    /// compare.
-    fn agrees_with_reference(&self) -> PyResult<Option<bool>> {
-        let mut pairs = Vec::new();
+    /// Compares all slots that hold something with their twins.
+    fn compared_slots(&self) -> PyResult<Vec<SlotComparison>> {
+        let mut compared = Vec::new();
         for (number, declared) in self.context.harness.pools.iter().enumerate() {
             let pool = PoolId(number);
             let distance = self.context.layout.twin_distance(pool);
@@ -78,40 +81,63 @@ impl PythonSystem<'_> {
                 let position = self.context.layout.position(pool, slot);
                 let value = self.context.slots.get_item(position)?;
                 let twin = self.context.slots.get_item(position + distance)?;
-                if !(value.is_none() && twin.is_none()) {
-                    pairs.push((value, twin));
+                if value.is_none() && twin.is_none() {
+                    continue;
+                }
+                let support = &self.context.support;
+                let found = support.call_method1("compare_with_twin", (value, twin))?;
+                let (differences, is_comparable) = found.extract()?;
+                compared.push(SlotComparison {
+                    pool,
+                    slot,
+                    differences,
+                    is_comparable,
+                });
+            }
+        }
+        Ok(compared)
+    }
+
+    /// Returns the pools that are only filled with constants.
+    fn constant_pools(&self) -> Vec<PoolId> {
+        let mut definitions: BTreeMap<PoolId, Vec<String>> = BTreeMap::new();
+        let catalog = &self.context.harness.catalog;
+        for (number, template) in catalog.templates().iter().enumerate() {
+            for axis in &template.axes {
+                if let Axis::Slot {
+                    pool,
+                    role: SlotRole::Definition,
+                } = axis
+                {
+                    let template = TemplateId(number);
+                    let texts = (catalog.count(template) > 0)
+                        .then(|| self.concrete_texts(catalog.first(template)).ok())
+                        .flatten();
+                    let statement = texts.map_or_else(String::new, |texts| texts.statement);
+                    definitions.entry(*pool).or_default().push(statement);
                 }
             }
         }
-        if pairs.is_empty() {
-            return Ok(None);
-        }
-        self.context
-            .support
-            .call_method1("hold_same_data", (pairs,))?
-            .extract()
-            .map(Some)
+        let support = &self.context.support;
+        let is_constant = |statements: &Vec<String>| {
+            let answer = support.call_method1("are_constants", (statements.clone(),));
+            answer
+                .and_then(|answer| answer.is_truthy())
+                .unwrap_or(false)
+        };
+        definitions.retain(|_, statements| is_constant(statements));
+        definitions.into_keys().collect()
     }
 
     /// Takes a step while the lines that it executes are recorded. Code of the harness and of the
     /// standard library does not count.
     pub(crate) fn traced_step(&mut self, action: ActionId, lines: &mut Vec<String>) -> Outcome {
-        let recorder = self
-            .context
-            .support
-            .getattr("LineRecorder")
-            .and_then(|class| class.call1((&self.context.path,)));
-        let Ok(recorder) = recorder else {
+        let path = &self.context.path;
+        let Ok(recorder) = LineRecorder::start(self.context.python, path, false) else {
             return self.step(action);
         };
-        let recording = recorder.call_method0("start");
         let outcome = self.step(action);
-        let executed = recording.and_then(|_| recorder.call_method0("stop"));
-        lines.extend(
-            executed
-                .and_then(|executed| executed.extract::<Vec<String>>())
-                .unwrap_or_default(),
-        );
+        lines.extend(recorder.stop());
         outcome
     }
 }

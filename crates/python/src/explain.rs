@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::PyAssertionError;
 use pyo3::prelude::*;
+use testwright_core::message::in_one_line;
 use testwright_core::{ActionId, Error, Failure, FailureKind, Outcome};
 
 use crate::actions::{ConcreteTexts, describe_exception};
@@ -130,7 +131,7 @@ impl PythonSystem<'_> {
                 .map_or_else(|_| String::from("?"), |value| short_repr(&value))
         };
         let text = self.context.harness.catalog.text(action);
-        let reference = self.reference_text(action).unwrap_or_default();
+        let reference = self.reference_text(action).unwrap_or_else(|| text.clone());
         let raised = RaisedException::new(python, error);
         let failure = |kind, message, details| Failure {
             kind,
@@ -139,10 +140,9 @@ impl PythonSystem<'_> {
             details,
         };
         Outcome::Failed(Box::new(if is("PostConditionFailed") {
-            let note = if raised.message.is_empty() {
-                String::new()
-            } else {
-                format!(": {}", raised.message)
+            let note = match in_one_line(&raised.message) {
+                message if message.is_empty() => message,
+                message => format!(": {message}"),
             };
             let condition = self.post_text(action);
             failure(
@@ -153,31 +153,27 @@ impl PythonSystem<'_> {
         } else if is("ReferenceMismatch") {
             let (result, expected) = (attribute("result"), attribute("reference"));
             // Long values are shown below each other.
-            let details = if result.len() + expected.len() > 80 {
+            let has_lines = result.contains('\n') || expected.contains('\n');
+            let details = if has_lines || result.len() + expected.len() > 80 {
                 format!(
                     "`{text}` gave\n  {result}\nthe reference `{reference}` gave\n  {expected}\n"
                 )
             } else {
                 String::new()
             };
-            let message =
-                format!("`{text}` gave {result}, the reference `{reference}` gave {expected}");
-            failure(
-                FailureKind::ReferenceMismatch,
-                first_line(&message),
-                details,
-            )
+            let message = format!(
+                "`{text}` gave {}, the reference `{reference}` gave {}",
+                value_text(&result),
+                value_text(&expected)
+            );
+            failure(FailureKind::ReferenceMismatch, message, details)
         } else if is("ExceptionMismatch") {
             let (own, expected) = (
                 raised_text(&attribute("raised")),
                 raised_text(&attribute("reference_raised")),
             );
             let message = format!("`{text}` {own}, the reference `{reference}` {expected}");
-            failure(
-                FailureKind::ExceptionMismatch,
-                first_line(&message),
-                String::new(),
-            )
+            failure(FailureKind::ExceptionMismatch, message, String::new())
         } else {
             let mut failure = failures::uncaught_failure(python, error);
             if raised.message.is_empty() {
@@ -210,15 +206,18 @@ impl PythonSystem<'_> {
     }
 }
 
-/// Returns the first line of a text.
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
+/// Returns the `repr` of a value in one line that is not empty.
+fn value_text(shown: &str) -> String {
+    match in_one_line(shown) {
+        line if line.is_empty() => "a value without text".to_owned(),
+        line => line,
+    }
 }
 
 /// Describes an exception given as `repr`: `raised KeyError(3)`, `raised nothing`.
 fn raised_text(shown: &str) -> String {
     match shown {
         "None" => String::from("raised nothing"),
-        exception => format!("raised {exception}"),
+        exception => format!("raised {}", value_text(exception)),
     }
 }

@@ -125,7 +125,7 @@ fn encode_pool<'py>(
 }
 
 impl PythonSystem<'_> {
-    /// Returns the caveats about code of the modules under test that asks for what no state contains.
+    /// Returns the caveats about code that asks for what no state contains, or was seen to act outside.
     fn code_caveats(&self, tracker: &ObjectTracker<'_>) -> PyResult<Vec<Caveat>> {
         let python = self.context.python;
         let functions = tracker.base.functions(python);
@@ -134,6 +134,8 @@ impl PythonSystem<'_> {
             .support
             .call_method1("code_outside_state", (functions,))?
             .extract()?;
+        let seen = tracker.outside.found(python)?.into_iter();
+        let seen = seen.map(|(what, file, line)| (what == "id(…)", what, file, line));
         let caveat = |(is_identity, what, file, line): (bool, String, String, usize)| {
             let place = format!("`{what}` in {file}, line {line}");
             if is_identity {
@@ -142,7 +144,7 @@ impl PythonSystem<'_> {
                 Caveat::OutsideState { what: place }
             }
         };
-        Ok(found.into_iter().map(caveat).collect())
+        Ok(found.into_iter().chain(seen).map(caveat).collect())
     }
 
     /// Returns the name of the slot at a position, or of its pool if it is a twin.
@@ -200,6 +202,9 @@ impl Fingerprint for PythonSystem<'_> {
             caveats.push(match gap {
                 EncodingGap::Unseen(class) => Caveat::OutsideState {
                     what: format!("a `{class}` {place}"),
+                },
+                EncodingGap::HashOrder => Caveat::HashOrder {
+                    what: format!("a set {place}"),
                 },
                 EncodingGap::AddressOrder => Caveat::AddressOrder {
                     what: format!("a set {place}"),

@@ -3,20 +3,57 @@
 Runs once per harness. What is not certain is left alone.
 """
 
+import abc
 import ast
 import difflib
+import enum
+import inspect
 import os
 import re
 import sys
 import types
 import warnings
 
-# Words in a module that may bind names which its text does not show.
-DYNAMIC = {"globals", "setattr", "exec", "eval", "vars", "__dict__", "__getattr__", "modules"}
+# Words in code that may bind names which its text does not show.
+DYNAMIC = {"globals", "setattr", "exec", "eval", "vars", "__dict__", "modules", "setitem", "patch"}
+# An object whose attributes such code may change without a change of its module or class.
+OWN = {"self"}
 # Words in a harness that show that it knows about coroutines.
 AWAITING = ("await", "asyncio", "anyio", "trio", "run_until_complete", ".send(")
 # Exceptions that a line may expect when an attribute is missing.
 EXCUSES = ("AttributeError", "Exception", "BaseException")
+
+
+# The same in the text of other modules, which may change those that a harness uses.
+DYNAMIC_TEXT = re.compile(
+    r"\b(setattr|vars|setitem)\((?!self\b)|(?<!\bself)\.__dict__|\b(exec|eval|patch)\b|\bsys\.modules\b"
+)
+# The modules of Python itself; not known before Python 3.10.
+LIBRARY = getattr(sys, "stdlib_module_names", ())
+
+
+def is_library(module):
+    """Returns true for a module of Python itself."""
+    return module.partition(".")[0] in LIBRARY
+
+
+def is_dynamic(tree):
+    """Returns true if code may bind names of modules or classes that its text does not show."""
+    own = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = getattr(node.func, "id", None)
+            first = getattr(node.args[0], "id", None) if node.args else None
+            if called in ("setattr", "vars") and first in OWN:
+                own.add(node.func)
+        elif isinstance(node, ast.Attribute) and getattr(node.value, "id", None) in OWN:
+            own.add(node)
+    words = (
+        getattr(node, "id", None) or getattr(node, "attr", None)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Name, ast.Attribute)) and node not in own
+    )
+    return any(word in DYNAMIC for word in words)
 
 
 class ModuleText:
@@ -26,6 +63,7 @@ class ModuleText:
         self.name = name
         self.folders = list(vars(module).get("__path__", [])) if module else []
         self.names = set() if module is None else set(vars(module))
+        self.module = module
         self.is_certain = module is None or type(module) is types.ModuleType
         self.tree = ast.Module([], [])
         if path is not None:
@@ -38,9 +76,9 @@ class ModuleText:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Global):
                 self.names.update(node.names)
-            elif isinstance(node, (ast.Name, ast.Attribute, ast.FunctionDef)):
-                word = getattr(node, "id", None) or getattr(node, "attr", None) or node.name
-                self.is_certain &= word not in DYNAMIC
+        # Modules of Python itself get no names later, whatever they do while they are imported.
+        is_settled = module is not None and is_library(name)
+        self.is_certain &= is_settled or not is_dynamic(self.tree)
         if "__getattr__" in self.names:
             self.is_certain = False
 
@@ -69,6 +107,8 @@ class ModuleText:
         """Returns true if the module has no such attribute, for certain."""
         if not self.is_certain or name in self.names or name.startswith("__"):
             return False
+        if f"{self.name}.{name}" in sys.modules:
+            return False
         return not any(
             entry.split(".")[0] == name
             for folder in self.folders
@@ -87,6 +127,7 @@ class MistakeFinder:
         """
         self.folders, self.is_loaded = folders, is_loaded
         self.modules = {}
+        self.project_texts = None
         self.found = []
         self.lines = []
         with warnings.catch_warnings():
@@ -103,7 +144,8 @@ class MistakeFinder:
         self.knows_awaiting = any(word in everything for word in AWAITING)
         self.bound = {}
         self.stored = set()
-        self.read_names(any(word in everything for word in ("setattr", "exec(", "eval(")))
+        self.passed = set()
+        self.read_names(is_dynamic(self.raw) or any(is_dynamic(line[2]) for line in self.lines))
         self.classes = {}
         self.read_pools()
 
@@ -113,6 +155,9 @@ class MistakeFinder:
         for node in (node for tree in trees for node in ast.walk(tree)):
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
                 self.stored.add(ast.dump(node.value) + node.attr)
+            elif isinstance(node, ast.Call):
+                values = [*node.args, *(keyword.value for keyword in node.keywords)]
+                self.passed.update(map(ast.dump, values))
         for statement in self.raw.body if not is_dynamic else []:
             if isinstance(statement, ast.Import):
                 for alias in statement.names:
@@ -155,7 +200,9 @@ class MistakeFinder:
         if name not in self.modules:
             self.modules[name] = None
             try:
-                module = sys.modules.get(name) if self.is_loaded else None
+                # The text of a harness alone runs nothing, but some modules of Python are there.
+                is_known = self.is_loaded or is_library(name)
+                module = sys.modules.get(name) if is_known else None
                 path = self.path_of(name, module)
                 if path is not None or module is not None:
                     self.modules[name] = ModuleText(name, path, module)
@@ -165,8 +212,8 @@ class MistakeFinder:
 
     def path_of(self, name, module):
         """Returns the file of a module, if it is Python source."""
-        if self.is_loaded:
-            path = vars(module).get("__file__") if module else None
+        if module is not None:
+            path = vars(module).get("__file__")
             return path if str(path).endswith(".py") else None
         for folder in self.folders:
             base = os.path.join(folder, *name.split("."))
@@ -198,6 +245,10 @@ class MistakeFinder:
             if isinstance(found, ast.ClassDef):
                 return owner, found
             if found is None and name not in owner.definitions:
+                # A name of a package, or another one of its modules: `os.path` is `posixpath`.
+                value = vars(owner.module).get(name) if owner.module else None
+                if isinstance(value, types.ModuleType):
+                    return self.module(value.__name__)
                 return self.module(f"{owner.name}.{name}") if owner.folders else None
             return found
         return self.method(*owner, name) if isinstance(owner, tuple) else None
@@ -224,6 +275,7 @@ class MistakeFinder:
             if not (is_excused or words & {"hasattr", "getattr"}):
                 for node in [*ast.walk(tree), *ast.walk(guard)]:
                     self.check_attribute(number, node)
+                    self.check_import(number, node, expected)
             if kind == "action":
                 for statement in tree.body:
                     self.check_coroutine(number, statement)
@@ -233,35 +285,74 @@ class MistakeFinder:
         """Reports an attribute that its module does not have."""
         if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
             return
-        module = self.resolve(node.value)
-        if not isinstance(module, ModuleText) or not module.lacks(node.attr):
+        owner = self.resolve(node.value)
+        if isinstance(owner, ModuleText) and owner.lacks(node.attr):
+            name, names = owner.name, owner.names
+            title = f"module `{ast_text(node.value)}`"
+        elif isinstance(owner, tuple) and class_lacks(*owner, node.attr):
+            name, title = owner[1].name, f"class `{owner[1].name}`"
+            names = dir(vars(owner[0].module)[name])
+        else:
             return
-        if ast.dump(node.value) + node.attr in self.stored or self.is_set_elsewhere(node.attr):
+        place = ast.dump(node.value)
+        is_passed = place in self.passed
+        if place + node.attr in self.stored or self.is_set_elsewhere(node.attr, name, is_passed):
             return
         text = f"{ast_text(node.value)}.{node.attr}"
-        near = difflib.get_close_matches(node.attr, sorted(module.names), 1, 0.7)
+        self.report_missing(number, text, title, node.attr, names)
+
+    def check_import(self, number, node, expected):
+        """Reports a name that a line imports from a module that does not have it."""
+        if not isinstance(node, ast.ImportFrom) or node.level or "ImportError" in expected:
+            return
+        module = self.module(node.module)
+        for alias in node.names if module else []:
+            name = alias.name
+            if name != "*" and module.lacks(name) and not self.is_set_elsewhere(name, module.name, False):
+                self.report_missing(number, name, f"module `{module.name}`", name, module.names)
+
+    def report_missing(self, number, text, what, name, names):
+        """Reports a name that does not exist."""
+        near = difflib.get_close_matches(name, sorted(names), 1, 0.7)
         self.found.append(
             (
                 number,
                 text,
                 "unknown-attribute",
-                f"the module `{module.name}` has no attribute `{node.attr}`",
+                f"the {what} has no attribute `{name}`",
                 "does not exist",
                 f"the nearest name in it is `{near[0]}`" if near else None,
             )
         )
 
-    def is_set_elsewhere(self, name):
-        """Returns true if the code under test may set an attribute of this name."""
+    def is_set_elsewhere(self, name, owner, is_passed):
+        """Returns true if the code under test may set this attribute of a module or class.
+
+        Code that sets attributes by name can do it if it mentions the owner or gets it from the
+        harness.
+        """
         assignment = re.compile(rf"\.{re.escape(name)}\s*(:[^=\n]*)?[^=<>!\n]?=(?!=)")
-        folders = {os.path.dirname(path) for path in map(self.file_of, list(self.modules)) if path}
-        for folder in folders | set(self.folders):
-            names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-            for file in [file for file in names if file.endswith(".py")][:500]:
-                with open(os.path.join(folder, file), encoding="utf-8", errors="replace") as text:
-                    if assignment.search(text.read()):
-                        return True
-        return False
+        texts = self.texts()
+        mention = re.compile(rf"\b{re.escape(owner.rpartition('.')[2])}\b")
+        return any(
+            assignment.search(text)
+            or (DYNAMIC_TEXT.search(text) and (is_passed or mention.search(text)))
+            for text in texts
+        )
+
+    def texts(self):
+        """Returns the texts of the files that may be under test."""
+        if self.project_texts is None:
+            self.project_texts = []
+            files = [self.file_of(name) for name in list(self.modules) if not is_library(name)]
+            folders = {os.path.dirname(path) for path in files if path}
+            for folder in folders | set(self.folders):
+                names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+                for file in [file for file in names if file.endswith(".py")][:500]:
+                    path = os.path.join(folder, file)
+                    with open(path, encoding="utf-8", errors="replace") as text:
+                        self.project_texts.append(text.read())
+        return self.project_texts
 
     def file_of(self, name):
         """Returns the file of a module that the harness mentions, if it is Python source."""
@@ -294,6 +385,15 @@ class MistakeFinder:
         )
 
 
+def class_lacks(module, node, name):
+    """Returns true if a class has no such attribute, and nothing but its text makes attributes."""
+    if not module.is_certain or module.module is None or name.startswith("__"):
+        return False
+    found = vars(module.module).get(node.name)
+    is_plain = type(found) in (type, abc.ABCMeta, enum.EnumMeta)
+    return is_plain and found.__qualname__ == node.name and not hasattr(found, name)
+
+
 def is_plain_coroutine(node):
     """Returns true for a coroutine function that no decorator changes."""
     return isinstance(node, ast.AsyncFunctionDef) and all(
@@ -317,43 +417,128 @@ def find_mistakes(raw, lines, folders, is_loaded):
         return []  # reported elsewhere
 
 
+# The number of frames that are kept of the place where a coroutine is made.
+ORIGIN_DEPTH = 12
+
+
 class UnawaitedCoroutines:
     """Coroutines that were never awaited, by (line, message), with the number of times.
 
     Python tells when such a coroutine dies; until then, this costs nothing.
     """
 
-    def __init__(self, path, knows_awaiting):
-        """Starts to watch. `path` is that of the harness."""
-        self.path, self.knows_awaiting = path, knows_awaiting
+    def __init__(self, path=None, raw="", lines=(), passes_on=False):
+        """Starts to watch. `path` is that of the harness, if there is one.
+
+        With `passes_on`, Python warns as usual of those that this harness did not make.
+        """
+        self.path = path
+        texts = [raw, *(text for _, _, code, guard, _ in lines for text in (code, guard))]
+        self.knows_awaiting = any(word in text for text in texts for word in AWAITING)
+        self.keeping, self.passing, self.dropping, self.code_lines = lines_that_keep(lines)
         self.mistakes, self.others = {}, {}
+        self.before = warnings._warn_unawaited_coroutine
+        self.passes_on = passes_on
         depth = sys.get_coroutine_origin_tracking_depth()
-        sys.set_coroutine_origin_tracking_depth(max(depth, 1))
+        sys.set_coroutine_origin_tracking_depth(max(depth, ORIGIN_DEPTH))
         warnings._warn_unawaited_coroutine = self.note
+
+    def end(self):
+        """Ends to watch."""
+        if warnings._warn_unawaited_coroutine == self.note:
+            warnings._warn_unawaited_coroutine = self.before
+
+    def note_kept(self, slots):
+        """Records the coroutines that are left in slots at the end."""
+        kept = [value for value in slots if type(value) is types.CoroutineType]
+        for coroutine in kept:
+            if inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED:
+                origin = coroutine.cr_origin or ()
+                line = next((place[1] for place in origin if place[0] == self.path), 0)
+                if self.is_dropped(origin, (None, 0, None), line):
+                    self.note(coroutine)
 
     def note(self, coroutine):
         """Records a coroutine that dies."""
-        name = coroutine.__qualname__
-        file, line = self.origin(coroutine)
-        frame = sys._getframe(1)
-        dies_in_line = frame is not None and frame.f_code.co_filename == self.path
-        if file != self.path and dies_in_line:
-            file, line = self.path, frame.f_lineno
-        if file == self.path:
-            found = self.others if self.knows_awaiting and not dies_in_line else self.mistakes
-            key = (line, f"the coroutine `{name}` of this line was never awaited, so nothing of it ran")
+        origin = coroutine.cr_origin or ()
+        try:
+            frame = sys._getframe(1)
+            death = (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+        except ValueError:
+            death = (None, 0, None)  # no Python code runs
+        made_in, made_at = origin[0][:2] if origin else (None, 0)
+        places = [death, *origin] if self.path else []
+        line = next((place[1] for place in [*places[1:], *places[:1]] if place[0] == self.path), 0)
+        is_certain = self.is_dropped(origin, death, line)
+        if (self.passes_on and not line) or (self.path is None and not is_certain):
+            # As Python itself does, with the line that runs now.
+            words = f"coroutine '{coroutine.__qualname__}' was never awaited"
+            warnings.warn(words, RuntimeWarning, stacklevel=2, source=coroutine)
+            return
+        if line and made_in in (self.path, None):
+            what = f"the coroutine `{coroutine.__qualname__}` of this line"
         else:
-            found = self.others
-            place = f", made in {os.path.basename(file)}:{line}," if file else ""
-            key = (0, f"a coroutine `{name}`{place} was never awaited")
+            place = f", made in {os.path.basename(made_in)}:{made_at}," if made_in else ""
+            what = f"the coroutine `{coroutine.__qualname__}`{place}"
+        found = self.mistakes if is_certain else self.others
+        key = (line if is_certain else 0, f"{what} was never awaited, so nothing of it ran")
         found[key] = found.get(key, 0) + 1
 
-    def origin(self, coroutine):
-        """Returns the file and the line that made a coroutine."""
-        origin = coroutine.cr_origin
-        return origin[0][:2] if origin else (None, 0)
+    def is_dropped(self, origin, death, line):
+        """Returns true if a coroutine was dropped, for certain.
+
+        Code may also keep one on purpose, for a step that does not come.
+        """
+        dies_in_line = self.path is not None and death[0] == self.path
+        keeps = line in self.keeping and self.knows_awaiting
+        if not origin:
+            return dies_in_line and not keeps
+        if origin[0][0] == self.path and line in self.code_lines:
+            if not self.knows_awaiting:
+                return True
+            return not keeps and (line not in self.passing or death[:2] == (self.path, line))
+        if keeps and (dies_in_line or origin[0][0] == self.path):
+            return False
+        # In the function that made it, or as that function returns to its caller.
+        is_same = (death[0], death[2]) == (origin[0][0], origin[0][2])
+        has_returned = len(origin) > 1 and death[:2] == tuple(origin[1][:2])
+        return is_same or has_returned or dies_in_line or line in self.dropping
 
 
-def knows_awaiting(texts):
-    """Returns true if a harness runs coroutines somewhere."""
-    return any(word in text for text in texts for word in AWAITING)
+def lines_that_keep(lines):
+    """Returns the lines that keep what they make in slots that other lines read.
+
+    Also returns those that pass it on to a call, those with a variable that they do not read, and
+    all lines.
+    """
+    keeping, passing, dropping, numbers, stored, read = set(), set(), set(), set(), {}, set()
+    for number, kind, code, guard, _ in lines:
+        numbers.add(number)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                trees = [ast.parse(code), ast.parse(guard)]
+            except SyntaxError:
+                passing.add(number)  # special syntax: nothing is certain
+                continue
+        nodes = [node for tree in trees for node in ast.walk(tree)]
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        own = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+        if any(node.id not in own and not node.id.startswith("_tw_") for node in names):
+            dropping.add(number)
+        for node in nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                stored.setdefault(node.id, set()).add(number)
+            elif isinstance(node, ast.Name):
+                read.add(node.id)
+            elif isinstance(node, (ast.Attribute, ast.Subscript)):
+                if isinstance(node.ctx, ast.Store):
+                    keeping.add(number)
+            elif isinstance(node, ast.Call) and kind in ("action", "init"):
+                values = [*node.args, *(keyword.value for keyword in node.keywords)]
+                if any(isinstance(part, ast.Call) for value in values for part in ast.walk(value)):
+                    passing.add(number)
+    for name, where in stored.items():
+        if name in read and name.startswith("_tw_"):
+            keeping |= where
+    return keeping, passing, dropping, numbers

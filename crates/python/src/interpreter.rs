@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::Python;
 use pyo3::prelude::*;
+use testwright_core::Error;
 
 /// Proof that this thread holds the interpreter.
 #[derive(Clone, Copy)]
@@ -27,6 +28,20 @@ pub fn executable(interpreter: Interpreter<'_>) -> Option<PathBuf> {
     let system = interpreter.0.import("sys").ok()?;
     let path: PathBuf = system.getattr("executable").ok()?.extract().ok()?;
     Some(path).filter(|path| !path.as_os_str().is_empty())
+}
+
+/// Sets environment variables, for Python and for the programs that it starts.
+pub fn set_environment(variables: &[(String, String)]) -> Result<(), Error> {
+    let set = |python: Python<'_>| {
+        let environment = python.import("os")?.getattr("environ")?;
+        variables
+            .iter()
+            .try_for_each(|(name, value)| environment.set_item(name, value))
+    };
+    if variables.is_empty() {
+        return Ok(());
+    }
+    Python::attach(set).map_err(|error| Error::new(format!("cannot set a variable: {error}")))
 }
 
 /// Returns the folders in which the interpreter looks for modules.

@@ -71,7 +71,7 @@ pub fn clear_interrupt() {
 
 /// Records that the system under test has returned control, so that it does not count as stuck.
 #[inline]
-pub(crate) fn mark_progress() {
+pub fn mark_progress() {
     // Only the thread that holds the interpreter writes, so no increment is lost, and an atomic
     // addition would take longer.
     let progress = progress();

@@ -48,6 +48,7 @@ mod module_snapshot;
 mod modules;
 mod options;
 mod output;
+mod outside_watch;
 mod pattern;
 mod plan;
 mod pool_states;
@@ -79,21 +80,26 @@ pub use detached::DetachedSystem;
 pub use exit_handlers::run_exit_handlers;
 pub use explain::SlotValue;
 pub use expression::StateExpression;
+pub use failures::ExceptionIdentity;
 pub use forking::{enable_crash_reports, exit_now, fork};
 pub use hooks::Hook;
-pub use interpreter::{Interpreter, attach, executable, search_path, version};
+pub use interpreter::{Interpreter, attach, executable, search_path, set_environment, version};
 pub use interrupt::{
-    clear_interrupt, is_interrupted, set_exit_report, set_external_request, share_progress,
+    clear_interrupt, is_interrupted, mark_progress, set_exit_report, set_external_request,
+    share_progress,
 };
 pub use library::PoolValues;
 pub use load::{LoadError, check};
 pub use model::{
     ActionParameter, FsmDrawing, Models, PythonChooser, PythonValueCodec, StateEvaluator,
-    StateLint, Stepper, StepperFactory, change_folder, flush, is_stop_requested, load_cases,
+    StateLint, Stepper, StepperFactory, StepperLimits, change_folder, flush, is_stop_requested,
+    load_cases,
 };
 pub use options::{CheckMode, MeasuredCode, Options, ProcessOwner, ReferenceExceptions};
 pub use output::{OutputCapture, OutputMode};
 pub use pattern::TextPattern;
 pub use snapshot::{CopiedState, PythonState};
-pub use standalone::{StandaloneStyle, TestPieces};
+pub use standalone::{
+    StandaloneEnd, StandaloneFile, StandaloneStyle, StandaloneTarget, TestPieces,
+};
 pub use system::{HarnessProblem, PythonSystem};

@@ -32,7 +32,7 @@ impl<'py> PythonSystem<'py> {
         let python = self.context.python;
         match self.last_failure.as_ref()? {
             LastFailure::Step(error) => Some(error.clone_ref(python)),
-            LastFailure::Check(Violation::Property(_, _) | Violation::Type(_, _)) => {
+            LastFailure::Check(Violation::Property(..) | Violation::Type(..)) => {
                 Some(PyAssertionError::new_err(message.to_owned()))
             }
         }

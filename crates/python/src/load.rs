@@ -100,7 +100,7 @@ pub(crate) fn load<'py>(
         .getattr("__dict__")
         .and_then(|dict| Ok(dict.cast_into::<PyDict>()?))
         .map_err(failed)?;
-    let context = new_context(python, path, harness, namespace, support).map_err(failed)?;
+    let mut context = new_context(python, path, harness, namespace, support).map_err(failed)?;
     let problems = problems::find_problems(&context, text, true).map_err(failed)?;
     if problems
         .iter()
@@ -155,11 +155,8 @@ pub(crate) fn load<'py>(
     finder
         .call_method1("ignore_new", (loaded,))
         .map_err(failed)?;
-    let unawaited = match options.process {
-        // A caller's coroutines are not under test.
-        ProcessOwner::Caller => None,
-        _ => Some(UnawaitedCoroutines::watch(&context).map_err(failed)?),
-    };
+    context.unawaited =
+        Some(UnawaitedCoroutines::watch(&context, options.process).map_err(failed)?);
     Ok(PythonSystem {
         weights: Weights::new(&context.harness.catalog, &states),
         restricted: RestrictedWeights::default(),
@@ -198,7 +195,6 @@ pub(crate) fn load<'py>(
         hooks,
         modules,
         finder,
-        unawaited,
         warned,
         reference_raised,
         collector,
@@ -260,7 +256,7 @@ fn top_package(module: &str) -> &str {
 }
 
 /// Loads `support.py`.
-fn load_support(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+pub(crate) fn load_support(python: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     let code = CString::new(include_str!("support.py"))?;
     PyModule::from_code(
         python,
@@ -333,6 +329,7 @@ fn new_context<'py>(
         path,
         support,
         skeletons: Skeletons::default(),
+        unawaited: None,
     })
 }
 

@@ -4,7 +4,8 @@
 //! [`Models::load`] imports modules by name and composes them to a [`Product`]. The definitions in
 //! a module determine its kind (`modules`). State machines and suites are read once and do not need
 //! Python any more (`scenarios`). A model program keeps its state in its module (`program_reader`,
-//! `program`, `actions`, `states`). `packing` stores states and compares them.
+//! `program`, `actions`, `states`). `packing` stores states and tells them apart; `undeclared` notices what
+//! is changed besides.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,7 @@ mod state_evaluator;
 mod states;
 mod stepper;
 mod strategies;
+mod undeclared;
 mod unknown_argument;
 mod value_text;
 
@@ -51,7 +53,7 @@ pub use lint::StateLint;
 use model_values::ModelValues;
 pub use state_evaluator::StateEvaluator;
 use states::ProgramStates;
-pub use stepper::{Stepper, StepperFactory};
+pub use stepper::{Stepper, StepperFactory, StepperLimits};
 
 /// Python modules, composed to a product.
 pub struct Models<'py> {

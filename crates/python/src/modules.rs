@@ -13,17 +13,17 @@ use crate::module_snapshot::ModuleSnapshot;
 
 /// A module that a reset restores.
 pub(crate) struct ResettableModule<'py> {
+    /// The name, such as `package.module`.
+    name: String,
     /// The module's `__dict__`.
     namespace: Bound<'py, PyDict>,
-    /// The compiled module.
-    code: Bound<'py, PyAny>,
     /// The names it defines, if definitions are all it contains.
     defined: Option<Vec<String>>,
 }
 
-/// A module as `project_modules.py` finds it: its namespace, its code, and its text if that can be
+/// A module as `project_modules.py` finds it: its name, its namespace, and its text if that can be
 /// read.
-type FoundModule<'py> = (Bound<'py, PyDict>, Bound<'py, PyAny>, Option<String>);
+type FoundModule<'py> = (String, Bound<'py, PyDict>, Option<String>);
 
 /// A name in a namespace, bound to what another name in another namespace refers to.
 type NameAlias<'py> = (
@@ -33,11 +33,13 @@ type NameAlias<'py> = (
     Bound<'py, PyString>,
 );
 
-/// All that `project_modules.py` finds: modules, names to bind again, and statements to run again.
+/// All that `project_modules.py` finds: modules, names to bind again, statements to run again, and
+/// the names that these bind.
 type FoundProject<'py> = (
     Vec<FoundModule<'py>>,
     Vec<NameAlias<'py>>,
     Vec<(Bound<'py, PyAny>, Bound<'py, PyDict>)>,
+    Vec<String>,
 );
 
 /// An exception raised by executing a module again.
@@ -48,14 +50,16 @@ pub(crate) struct ModuleRunError {
     pub(crate) error: PyErr,
 }
 
-/// All modules that a reset restores, in order of execution.
+/// All modules that a reset restores, in the order in which they were imported.
 pub(crate) struct ResettableModules<'py> {
     /// The modules.
     modules: Vec<ResettableModule<'py>>,
-    /// The names that other modules and the harness have for what these modules define.
+    /// The names that the harness has for what these modules define.
     aliases: Vec<NameAlias<'py>>,
     /// The statements of the harness that use what these modules define, each with its namespace.
     dependents: Vec<(Bound<'py, PyAny>, Bound<'py, PyDict>)>,
+    /// The names that these statements bind.
+    dependent_names: Vec<String>,
     /// The object that finds the modules; `None` if there are none to find.
     finder: Option<Bound<'py, PyAny>>,
     /// The modules that are loaded, `sys.modules`.
@@ -86,6 +90,7 @@ impl<'py> ResettableModules<'py> {
             modules: Vec::new(),
             aliases: Vec::new(),
             dependents: Vec::new(),
+            dependent_names: Vec::new(),
             finder,
             loaded: python.import("sys")?.getattr("modules")?.cast_into()?,
             loaded_count: 0,
@@ -108,31 +113,38 @@ impl<'py> ResettableModules<'py> {
         };
         let found = finder.call_method1("find", (self.modules.len(),))?;
         let found: Option<FoundProject<'py>> = found.extract()?;
-        let Some((modules, aliases, dependents)) = found else {
+        let Some((modules, aliases, dependents, dependent_names)) = found else {
             return Ok(());
         };
-        let module = |(namespace, code, text): FoundModule<'py>| ResettableModule {
+        let module = |(name, namespace, text): FoundModule<'py>| ResettableModule {
+            name,
             namespace,
-            code,
             defined: text.and_then(|text| testwright_source::only_definitions(&text)),
         };
         self.modules = modules.into_iter().map(module).collect();
         (self.aliases, self.dependents) = (aliases, dependents);
+        self.dependent_names = dependent_names;
         self.snapshot = None;
         self.credit = MAX_CREDIT;
         Ok(())
     }
 
+    /// Returns the names of the modules, in the order in which they were imported.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.modules
+            .iter()
+            .map(|module| module.name.as_str())
+            .collect()
+    }
+
+    /// Returns the names in the harness that are bound again after the modules are executed.
+    pub(crate) fn dependent_names(&self) -> &[String] {
+        &self.dependent_names
+    }
+
     /// Returns the names of all modules that are loaded.
     pub(crate) fn loaded_names(&self) -> Bound<'py, PyList> {
         self.loaded.keys()
-    }
-
-    /// Returns true if this is the namespace of one of the modules.
-    pub(crate) fn contains(&self, namespace: &Bound<'py, PyAny>) -> bool {
-        self.modules
-            .iter()
-            .any(|module| module.namespace.is(namespace))
     }
 
     /// Makes the next reset execute the modules again, whatever they are like then.
@@ -157,9 +169,7 @@ impl<'py> ResettableModules<'py> {
             self.credit = self.credit.saturating_sub(2);
         }
         self.snapshot = None;
-        for module in &self.modules {
-            module.run(&self.execute)?;
-        }
+        self.import_again()?;
         for (namespace, name, source, source_name) in &self.aliases {
             if let Ok(Some(value)) = source.get_item(source_name) {
                 // Assigning to a text key of a dictionary does not fail.
@@ -179,6 +189,21 @@ impl<'py> ResettableModules<'py> {
         Ok(!self.modules.is_empty())
     }
 
+    /// Executes the modules in the order in which Python imports them.
+    fn import_again(&self) -> Result<(), ModuleRunError> {
+        let finder = self.finder.iter().filter(|_| !self.modules.is_empty());
+        for finder in finder {
+            finder.call_method0("import_again").map_err(|error| {
+                let name = finder.getattr("failed").and_then(|name| name.extract());
+                ModuleRunError {
+                    module: name.unwrap_or_default(),
+                    error,
+                }
+            })?;
+        }
+        Ok(())
+    }
+
     /// Takes a snapshot of all modules, if all of them contain only definitions.
     fn take_snapshot(&self) -> Option<ModuleSnapshot> {
         let mut namespaces = Vec::new();
@@ -186,19 +211,5 @@ impl<'py> ResettableModules<'py> {
             namespaces.push((&module.namespace, module.defined.as_deref()?));
         }
         ModuleSnapshot::new(&namespaces)
-    }
-}
-
-impl ResettableModule<'_> {
-    /// Executes the module in its namespace.
-    fn run(&self, execute: &Bound<'_, PyAny>) -> Result<(), ModuleRunError> {
-        let ran = execute.call1((&self.code, &self.namespace));
-        ran.map(|_| ()).map_err(|error| {
-            let name = self.namespace.get_item("__name__").ok().flatten();
-            ModuleRunError {
-                module: name.map(|name| name.to_string()).unwrap_or_default(),
-                error,
-            }
-        })
     }
 }

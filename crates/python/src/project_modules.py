@@ -4,6 +4,7 @@ Nothing here runs per step, and per reset only when more modules are loaded than
 """
 
 import ast
+import importlib
 import importlib.machinery
 import importlib.util
 import os
@@ -34,9 +35,13 @@ class ModulesUnderTest:
             self.homes.add(os.getcwd())
         except OSError:
             pass  # the current folder was removed
-        # By name: the imports of a module, and what a reset needs of it. In order of execution.
+        # By name: the imports of a module, and what a reset needs of it. In order of import.
         self.imports = {}
         self.found = {}
+        self.modules = {}
+        self.specs = {}
+        # The name of the module whose execution has failed.
+        self.failed = ""
         self.own_imports = []
         self.statements = []
 
@@ -59,9 +64,10 @@ class ModulesUnderTest:
     def find(self, known):
         """Returns what a reset needs, or `None` if it is about no more modules than are `known`.
 
-        That is (namespace, code, source text) of each module in order of execution; (namespace,
-        name, namespace, name): names that are bound again to what other names then refer to; and
-        (code, namespace): statements of the raw code to run again after that.
+        That is (name, namespace, source text) of each module in order of import; (namespace, name,
+        namespace, name): names that are bound again to what other names then refer to; (code,
+        namespace): statements of the raw code to run again after that; and the names that these
+        bind.
         """
         order = {}
         for name in self.dependencies(self.own_imports, ""):
@@ -71,9 +77,79 @@ class ModulesUnderTest:
                 self.visit(name, order, is_direct=False)
         if len(order) <= known:
             return None
-        self.found = order
+        self.found = {name: order[name] for name in self.in_order_of_import(order)}
+        self.modules = {name: sys.modules[name] for name in order}
+        self.specs = {name: module.__spec__ for name, module in self.modules.items()}
         aliases = self.aliases()
-        return list(order.values()), aliases, self.dependent_statements(aliases)
+        modules = [(name, found[0], found[2]) for name, found in self.found.items()]
+        return modules, aliases, *self.dependent_statements(aliases)
+
+    def in_order_of_import(self, found):
+        """Returns the names of modules in the order in which their imports began.
+
+        First come those that raw code imports. `sys.modules` has the order in which imports ended:
+        if a later module imports an earlier one at once, its import began before.
+        """
+        at_top = [one for one in self.own_imports if one[4]]
+        begun = {name: None for name in self.dependencies(at_top, "") if name in found}
+        ended = [name for name in sys.modules if name in found]
+        for name in ended:
+            if name not in begun:
+                later = (one for one in reversed(ended) if one not in begun)
+                outer = next((one for one in later if self.leads_to(one, name)), name)
+                begun[outer] = begun[name] = None
+        return begun
+
+    def leads_to(self, module, wanted):
+        """Returns true if executing a module imports another one, directly or through others."""
+        waiting, seen = [module], set()
+        while waiting:
+            name = waiting.pop()
+            seen.add(name)
+            imports, package = self.imports.get(name, ((), (), (), ""))[2:]
+            at_top = [one for one in imports if one[4]]
+            names = self.dependencies(at_top, package)
+            if wanted in names:
+                return True
+            waiting += [one for one in names if one not in seen]
+        return False
+
+    def import_again(self):
+        """Executes the modules again, as Python imports them, in the modules that exist already."""
+        self.failed = ""
+        loaded = {name: sys.modules.pop(name, None) for name in self.found}
+        sys.meta_path.insert(0, self)
+        try:
+            for name in self.found:
+                importlib.import_module(name)
+        except BaseException:
+            sys.modules.update({name: module for name, module in loaded.items() if module})
+            raise
+        finally:
+            sys.meta_path.remove(self)
+
+    def find_spec(self, name, path=None, target=None):
+        """Tells the import system that this object loads the modules."""
+        module = self.modules.get(name)
+        if module is None:
+            return None
+        is_package = hasattr(module, "__path__")
+        return importlib.machinery.ModuleSpec(name, self, is_package=is_package)
+
+    def create_module(self, spec):
+        """Returns the module that is to be executed."""
+        return self.modules[spec.name]
+
+    def exec_module(self, module):
+        """Executes a module in its namespace."""
+        name = module.__spec__.name
+        module.__spec__ = self.specs[name]
+        namespace, code, _ = self.found[name]
+        try:
+            exec(code, namespace)
+        except BaseException:
+            self.failed = self.failed or name
+            raise
 
     def visit(self, name, order, is_direct):
         """Adds a module and, before it, those that it imports."""
@@ -151,8 +227,7 @@ class ModulesUnderTest:
     def aliases(self):
         """Returns the names that `from` imports and assignments have bound to what a module defines.
 
-        Executing the module again does not change them: those of the harness, and those of modules
-        that are executed before the module from which they import.
+        Executing the module again does not change those of the harness.
         """
         namespace = vars(self.harness)
         aliases = list(self.imported_names(namespace, self.own_imports, "", self.found))
@@ -162,14 +237,11 @@ class ModulesUnderTest:
                 owner, *_ = self.found.get(str(value.__module__), ({},))
                 if owner.get(value.__name__) is value:
                     aliases.append((namespace, name, owner, value.__name__))
-        later = dict(self.found)
-        for name, (owner, _, _) in self.found.items():
-            aliases += self.imported_names(owner, *self.imports[name][2:], later)
-            del later[name]
         return aliases
 
     def dependent_statements(self, aliases):
-        """Returns the top-level statements of raw code whose result depends on the modules.
+        """Returns the top-level statements of raw code whose result depends on the modules, and the
+        names that they bind.
 
         Objects and subclasses made by them would go on using the old classes.
         """
@@ -179,7 +251,7 @@ class ModulesUnderTest:
         for name, value in namespace.items():
             if isinstance(value, types.ModuleType) and id(vars(value)) in owned:
                 stale.add(name)
-        dependent = []
+        dependent, all_bound = [], set()
         for statement in self.statements:
             is_function = isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef))
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
@@ -189,9 +261,10 @@ class ModulesUnderTest:
                 code = compile(ast.Module([statement], []), self.harness.__file__, "exec")
                 dependent.append((code, namespace))
                 stale |= bound
+                all_bound |= bound
             elif is_function and stale & {getattr(node, "id", None) for node in ast.walk(statement)}:
                 stale.add(statement.name)  # a call of it depends on the modules
-        return dependent
+        return dependent, sorted(all_bound)
 
     def imported_names(self, namespace, imports, package, modules):
         """Yields the names in a namespace that are still what these modules define."""

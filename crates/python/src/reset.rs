@@ -80,6 +80,7 @@ impl PythonSystem<'_> {
 
     /// Runs the `init:` lines.
     fn run_inits(&mut self) -> Result<(), ResetError> {
+        let _watched = self.watch(0);
         for line in &mut self.inits {
             let mut error = None;
             line.for_each(&self.context, None, |line, _, result| {

@@ -178,7 +178,7 @@ impl<'py> PythonSystem<'py> {
             )
             .find_map(|(_, gap)| match gap {
                 EncodingGap::Unseen(class) => Some(class.clone()),
-                EncodingGap::AddressOrder => None,
+                EncodingGap::AddressOrder | EncodingGap::HashOrder => None,
             });
         context.gaps.extend(gaps_before);
         if let Some(class) = unseen {

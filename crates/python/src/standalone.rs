@@ -11,14 +11,18 @@ mod names;
 mod preamble;
 mod variables;
 
+use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
 use testwright_core::replay::{ReplayOptions, ReplayWatcher, replay};
 use testwright_core::{Error, Failure, PoolId, Step, Test, Trace, TraceEvent};
 
-use crate::system::PythonSystem;
+use crate::checks::Violation;
+use crate::failures::{ExceptionIdentity, RaisedException};
+use crate::system::{LastFailure, PythonSystem};
 use body::{StandaloneBody, StepRecord, WrittenChecks};
 use variables::Naming;
 
@@ -33,9 +37,42 @@ pub enum StandaloneStyle {
     Script,
 }
 
-/// The style of a file, the name of its test, its path, and the time limit for steps that run in a
-/// process of their own.
-type FileTarget<'a> = (StandaloneStyle, &'a str, Option<&'a Path>, Option<Duration>);
+/// A standalone test as a file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StandaloneFile {
+    /// The text.
+    pub text: String,
+    /// The expected end of the file when it runs.
+    pub end: StandaloneEnd,
+}
+
+/// The expected end of a standalone test when it runs. Lines are those of the file, from 1 on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum StandaloneEnd {
+    /// It passes.
+    Passes,
+    /// The check in these lines is false.
+    CheckFails(Range<usize>),
+    /// The step in these lines raises this exception.
+    Raises(ExceptionIdentity, Range<usize>),
+    /// The step in these lines does not raise what it should raise.
+    RaisesNothing(Range<usize>),
+    /// The last step ends the process of the steps, or does not end. Without it, the file passes,
+    /// and then this is its text.
+    Fatal(String),
+}
+
+/// The form and place of a standalone test.
+pub struct StandaloneTarget<'a> {
+    /// The kind of file.
+    pub style: StandaloneStyle,
+    /// Part of the function's name, such as `failure_1`.
+    pub name: &'a str,
+    /// The path where the file will be saved, so that it can look for modules relative to itself.
+    pub file: Option<&'a Path>,
+    /// True if properties are checked after each step.
+    pub check: bool,
+}
 
 /// A failing test in pieces, for files that take its steps one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,8 +94,13 @@ pub struct TestPieces {
 
 impl PythonSystem<'_> {
     /// Runs a test and returns the code of each step. `file` is the path where it will be saved.
-    pub fn test_pieces(&mut self, test: &Test, file: &Path) -> Result<TestPieces, Error> {
-        let (steps, trace) = self.record(test)?;
+    pub fn test_pieces(
+        &mut self,
+        test: &Test,
+        file: &Path,
+        check: bool,
+    ) -> Result<TestPieces, Error> {
+        let (steps, trace) = self.record(test, check)?;
         let style = StandaloneStyle::Script;
         let form = (style, Naming::AsInHarness, WrittenChecks::Failing);
         let mut body = StandaloneBody::from_steps(self, &steps, &trace, form)?;
@@ -82,22 +124,17 @@ impl PythonSystem<'_> {
     /// Writes a test as a Python file, in each of the forms in which it may fail like the test: the
     /// short one first, then one with all checks after each step if that differs. Also returns how
     /// the test failed.
-    ///
-    /// `name` is part of the function's name, such as `failure_1`. `file` is where the text will be
-    /// saved, so that it can look for modules relative to itself.
     pub fn standalone(
         &mut self,
         test: &Test,
-        style: StandaloneStyle,
-        name: &str,
-        file: Option<&Path>,
-    ) -> Result<(Vec<String>, Option<Failure>), Error> {
-        let (steps, trace) = self.record(test)?;
+        target: &StandaloneTarget<'_>,
+    ) -> Result<(Vec<StandaloneFile>, Option<Failure>), Error> {
+        let (steps, trace) = self.record(test, target.check)?;
         if !trace.has_taken_step() {
             let message = "no step of the test could be taken, so a file would test nothing";
             return Err(Error::new(message));
         }
-        let forms = self.write_forms(test, &steps, &trace, (style, name, file, None))?;
+        let forms = self.write_forms(test, &steps, &trace, (target, None))?;
         Ok((forms, trace.failure().cloned()))
     }
 
@@ -107,14 +144,14 @@ impl PythonSystem<'_> {
         &mut self,
         test: &Test,
         failure: &Failure,
-        (style, limit): (StandaloneStyle, Duration),
-        name: &str,
-        file: Option<&Path>,
-    ) -> Result<Vec<String>, Error> {
+        target: &StandaloneTarget<'_>,
+        limit: Duration,
+    ) -> Result<Vec<StandaloneFile>, Error> {
         let Some((Step::Act(fatal), before)) = test.steps.split_last() else {
             return Err(Error::new("the test has no last step"));
         };
-        let (mut steps, mut trace) = self.record(&Test::from_steps(before.to_vec()))?;
+        let before = Test::from_steps(before.to_vec());
+        let (mut steps, mut trace) = self.record(&before, target.check)?;
         if trace.failure().is_some() {
             return Err(Error::new("the test does not come to its last step"));
         }
@@ -130,13 +167,13 @@ impl PythonSystem<'_> {
         });
         let failed = TraceEvent::Failed(*fatal, Box::new(failure.clone()));
         trace.events.push(failed);
-        self.write_forms(test, &steps, &trace, (style, name, file, Some(limit)))
+        self.write_forms(test, &steps, &trace, (target, Some(limit)))
     }
 
     /// Runs a test and records what happens at each step.
-    fn record(&mut self, test: &Test) -> Result<(Vec<StepRecord>, Trace), Error> {
+    fn record(&mut self, test: &Test, check: bool) -> Result<(Vec<StepRecord>, Trace), Error> {
         let mut recorder = ReplayRecorder::default();
-        let trace = replay(self, test, &ReplayOptions { check: true }, &mut recorder)?;
+        let trace = replay(self, test, &ReplayOptions { check }, &mut recorder)?;
         if trace.interrupted {
             Err(Error::new("interrupted"))
         } else {
@@ -150,35 +187,93 @@ impl PythonSystem<'_> {
         test: &Test,
         steps: &[StepRecord],
         trace: &Trace,
-        target: FileTarget<'_>,
-    ) -> Result<Vec<String>, Error> {
+        target: (&StandaloneTarget<'_>, Option<Duration>),
+    ) -> Result<Vec<StandaloneFile>, Error> {
         let mut forms = Vec::new();
         for checks in [WrittenChecks::Failing, WrittenChecks::AfterEachStep] {
             forms.push(self.write_file(test, steps, trace, (target, checks))?);
         }
-        forms.dedup();
+        forms.dedup_by(|one, other| one.text == other.text);
         Ok(forms)
     }
 
-    /// Writes the file of a recorded test in one form.
+    /// Writes the file of a recorded test in one form. With a limit, its steps run in a process of
+    /// their own.
     fn write_file(
         &mut self,
         test: &Test,
         steps: &[StepRecord],
         trace: &Trace,
-        ((style, name, file, limit), checks): (FileTarget<'_>, WrittenChecks),
-    ) -> Result<String, Error> {
-        let mut body = StandaloneBody::write(self, steps, trace, (style, checks))?;
+        ((target, limit), checks): ((&StandaloneTarget<'_>, Option<Duration>), WrittenChecks),
+    ) -> Result<StandaloneFile, Error> {
+        let style = target.style;
+        let form = (style, Naming::Short, checks);
+        let mut body = StandaloneBody::from_steps(self, steps, trace, form)?;
+        let before = body.finish();
         body.is_child_process = limit.is_some();
-        let preamble = preamble::write(self, &body, file, style)?;
+        let preamble = preamble::write(self, &body, target.file, style)?;
         let headline = self.headline(test, body.failure_message.as_deref());
-        Ok(assemble(
-            &headline,
-            &preamble,
-            &body.lines,
-            (style, limit),
-            name,
-        ))
+        let assemble = |lines: &[String]| {
+            let form = (style, limit);
+            assemble(&headline, &preamble, lines, form, target.name)
+        };
+        let (text, first_line) = assemble(&body.lines);
+        let end = match (body.failing_lines(first_line), before, limit) {
+            (Some(_), Some(before), Some(_)) => StandaloneEnd::Fatal(assemble(&before).0),
+            (Some(lines), ..) => self.end_in(lines),
+            (None, ..) => StandaloneEnd::Passes,
+        };
+        Ok(StandaloneFile { text, end })
+    }
+
+    /// Returns what happens in the lines in which the test fails.
+    fn end_in(&self, lines: Range<usize>) -> StandaloneEnd {
+        match &self.last_failure {
+            Some(LastFailure::Check(Violation::Property(_, _, Some(raised)))) => {
+                StandaloneEnd::Raises((**raised).clone(), lines)
+            }
+            Some(LastFailure::Step(error)) if !self.is_false_check(error) => {
+                match self.raised_by_system(error) {
+                    Some(raised) => StandaloneEnd::Raises(raised, lines),
+                    None => StandaloneEnd::RaisesNothing(lines),
+                }
+            }
+            Some(LastFailure::Check(_) | LastFailure::Step(_)) | None => {
+                StandaloneEnd::CheckFails(lines)
+            }
+        }
+    }
+
+    /// Returns true if an exception of the tool says that a check after the step is false.
+    pub(crate) fn is_false_check(&self, error: &PyErr) -> bool {
+        ["PostConditionFailed", "ReferenceMismatch"]
+            .iter()
+            .any(|name| self.is_raised_by_tool(error, name))
+    }
+
+    /// Returns true if an exception has this class of the tool.
+    fn is_raised_by_tool(&self, error: &PyErr, name: &str) -> bool {
+        let class = self.context.support.getattr(name);
+        class.is_ok_and(|class| error.matches(self.context.python, class).unwrap_or(false))
+    }
+
+    /// Returns the exception that a step of the system raised; `None` if only its reference did.
+    fn raised_by_system(&self, error: &PyErr) -> Option<ExceptionIdentity> {
+        let python = self.context.python;
+        let mut raised = RaisedException::new(python, error);
+        if self.is_raised_by_tool(error, "ExceptionMismatch") {
+            let own = error.value(python).getattr("raised").ok()?;
+            if own.is_none() {
+                return None;
+            }
+            raised = RaisedException::new(python, &PyErr::from_value(own));
+        }
+        let mut identity = raised.identity();
+        // Code of the harness stands in the file itself, at other lines.
+        let own = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let is_own = |location: &String| location.rsplit_once(':').is_some_and(|at| at.0 == own);
+        identity.location = identity.location.filter(|location| !is_own(location));
+        Some(identity)
     }
 
     /// Returns the slots that hold values.
@@ -242,26 +337,31 @@ impl ReplayWatcher<PythonSystem<'_>> for ReplayRecorder {
 /// Exit status of a process that has taken all steps of a written test.
 const COMPLETE: i32 = 42;
 
-/// Joins docstring, preamble and body to a file. With a limit, the body runs in a process of its
-/// own.
+/// Joins docstring, preamble and body to a file, and returns it with the number of the body's first
+/// line. With a limit, the body runs in a process of its own.
 fn assemble(
     headline: &str,
     preamble: &str,
     body: &[String],
     (style, limit): (StandaloneStyle, Option<Duration>),
     name: &str,
-) -> String {
+) -> (String, usize) {
     let gap = if preamble.is_empty() {
         "\n\n\n"
     } else {
         "\n\n"
     };
     let mut text = format!("\"\"\"{headline}\"\"\"{gap}{preamble}");
+    let height = |text: &str| text.matches('\n').count();
     let Some(limit) = limit else {
-        text.push_str(&test_function(style, name, body));
+        let function = test_function(style, name, body);
+        let heads = height(&function) - height(&indented(body, 0));
+        let first_line = height(&text) + heads + 1;
+        text.push_str(&function);
         text.push_str(&main_block(style, name));
-        return text;
+        return (text, first_line);
     };
+    let first_line = height(&text) + 2;
     // A process that exits early may do so with status 0.
     let call = [
         format!(
@@ -282,7 +382,7 @@ fn assemble(
     if let Some(main) = main {
         text.push_str(&format!("elif __name__ == \"__main__\":\n{main}"));
     }
-    text
+    (text, first_line)
 }
 
 /// Returns the function or class of a test.

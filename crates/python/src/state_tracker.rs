@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
+use crate::outside_watch::{OutsideWatch, WatchedCall};
 use crate::system::PythonSystem;
 use crate::walker::base::{self, BaseImage};
 use crate::walker::encoder::{EncodingContext, EncodingGap, StateRoot};
@@ -19,6 +20,8 @@ pub(crate) struct ObjectTracker<'py> {
     pub(crate) unseen_packages: Vec<String>,
     /// The modules and classes of others that code under test names.
     pub(crate) foreign: ForeignObjects,
+    /// The effects of code under test outside of the state.
+    pub(crate) outside: OutsideWatch,
     /// The classes of objects that the last reset could not put back.
     unrestored: Vec<String>,
     /// The base was not taken at the beginning of a test, so it is not to be returned to.
@@ -37,6 +40,7 @@ impl<'py> PythonSystem<'py> {
             generation: 0,
             unseen_packages: Vec::new(),
             foreign: ForeignObjects::default(),
+            outside: OutsideWatch::new(&self.context.support)?,
             unrestored: Vec::new(),
             is_late: true,
         }));
@@ -52,6 +56,14 @@ impl<'py> PythonSystem<'py> {
             tracker.is_late = true;
         }
         Ok(())
+    }
+
+    /// Starts to observe code of a line of the harness, if states are looked at.
+    #[inline]
+    pub(crate) fn watch(&mut self, line: usize) -> Option<WatchedCall> {
+        let python = self.context.python;
+        let tracker = self.states_seen.as_mut()?;
+        Some(tracker.outside.start(python, line))
     }
 
     /// Records the modules as they are now.

@@ -308,10 +308,14 @@ def is_installed(path):
     return "site-packages" in parts or "dist-packages" in parts or is_of_python(path)
 
 
+# Finding it takes longer than anything that is asked about it.
+STANDARD_LIBRARY = sysconfig.get_path("stdlib")
+
+
 def is_of_python(path):
     """Returns true if a file belongs to the standard library."""
     is_package = "-packages" in path.replace("\\", "/")
-    return is_under(path, sysconfig.get_path("stdlib")) and not is_package
+    return is_under(path, STANDARD_LIBRARY) and not is_package
 
 
 def modules_of_state(namespace, imported, sources):
@@ -381,7 +385,7 @@ def foreign_objects(namespaces):
     Their attributes belong to no state.
     """
     own = {id(namespace) for namespace in namespaces}
-    found = {}
+    found = {"builtins": builtins, "os.environ": vars(os.environ)["_data"]}
 
     def add_module(module):
         name = getattr(module, "__name__", None)
@@ -402,11 +406,35 @@ def foreign_objects(namespaces):
                 for code in codes_of(value):
                     for name in code.co_names:
                         add_module(sys.modules.get(name))
+    for name, module in list(found.items()):
+        if type(module) is types.ModuleType:
+            found.update(parts_of_foreign(name, module))
     return list(found.items())
 
 
-# Modules with names that the interpreter and the tool set, or that are restored anyway.
-UNWATCHED = {"sys", "builtins", "__main__", "random"}
+def parts_of_foreign(name, module):
+    """Returns the classes of a module of others by their names, and its collections."""
+    if name not in PARTS_OF_FOREIGN:
+        PARTS_OF_FOREIGN[name] = {
+            f"{name}.{attribute}": value
+            for attribute, value in list(vars(module).items())
+            if (type(value) is type and value.__module__ == name)
+            or (type(value) in (dict, list, set) and not attribute.startswith("_"))
+            if f"{name}.{attribute}" not in UNWATCHED
+        }
+    return PARTS_OF_FOREIGN[name]
+
+
+PARTS_OF_FOREIGN = {}
+
+# Modules and collections that the interpreter and the tool change, or that are restored anyway.
+UNWATCHED = set(
+    (
+        "__main__ random sys.modules sys.path_importer_cache linecache.cache linecache.lazycache "
+        "inspect.modulesbyfile warnings.onceregistry mimetypes.types_map mimetypes.encodings_map "
+        "mimetypes.suffix_map mimetypes.common_types mimetypes.knownfiles weakref.finalize"
+    ).split()
+)
 
 
 def codes_of(value):
@@ -511,6 +539,121 @@ def outside_name(step, after, names):
     return None
 
 
+# Modules written in C whose functions and classes have no effect but on objects, which a state contains.
+PURE_MODULES = set(
+    (
+        "_abc _ast _asyncio _bisect _blake2 _codecs _collections _collections_abc _contextvars _csv "
+        "_datetime _decimal _elementtree _functools _hashlib _heapq _json _md5 _opcode _operator _pickle "
+        "_queue _random _sha1 _sha2 _sha256 _sha3 _sha512 _sre _stat _statistics _string _struct _symtable "
+        "_thread _tokenize _typing _warnings _weakref _zoneinfo abc array binascii builtins cmath "
+        "collections contextvars copy datetime decimal enum errno functools hashlib itertools marshal math "
+        "operator pyexpat random re string struct sys threading types typing unicodedata weakref "
+        "xml.etree.ElementTree zlib zoneinfo"
+    ).split()
+)
+# Functions in these modules that do more, and functions elsewhere that do not, by module or class.
+IMPURE = {
+    "builtins": {"input", "breakpoint"},
+    "datetime.datetime": {"now", "utcnow", "today"},
+    "datetime.date": {"today"},
+    "sys": {
+        *(
+            "setrecursionlimit",
+            "setswitchinterval",
+            "set_int_max_str_digits",
+            "settrace",
+            "setprofile",
+        ),
+        *("addaudithook", "getrefcount", "setdlopenflags", "_current_frames", "getallocatedblocks"),
+    },
+    "_thread": {"start_new_thread", "start_joinable_thread", "interrupt_main", "stack_size"},
+    "decimal": {"getcontext", "setcontext"},
+}
+PURE = {
+    "time": {"sleep", "strftime", "mktime", "strptime", "struct_time"},
+    "posix": {
+        "fspath",
+        "strerror",
+        "getcwd",
+        "cpu_count",
+        "uname",
+        "sysconf",
+        "fsencode",
+        "fsdecode",
+    },
+    "gc": {"isenabled", "is_tracked", "is_finalized", "get_threshold", "get_count"},
+    # Opening a file is an audit event.
+    "io": {"open", "open_code", "text_encoding"},
+    "_io": {"open", "open_code", "text_encoding"},
+    "_io.StringIO": None,
+    "_io.BytesIO": None,
+    # A file that was opened earlier is an object that no state contains.
+    "_io.TextIOWrapper": {
+        *("write", "writelines", "flush", "isatty", "fileno", "detach", "close", "seek", "tell"),
+    },
+    "_imp": None,
+    "_locale": {"localeconv", "getencoding"},
+}
+# Libraries that look outside for their own purposes only.
+ON_ITS_OWN_ACCOUNT = set(
+    (
+        "_strptime abc argparse ast asyncio codecs copyreg dataclasses dis encodings enum functools "
+        "gettext importlib inspect linecache logging reprlib token tokenize traceback typing warnings "
+        "weakref zipimport"
+    ).split()
+)
+# Actions that even these take for their callers.
+FOR_OTHERS = (
+    *("subprocess.", "socket.connect", "socket.bind", "socket.getaddrinfo", "os.system", "os.exec"),
+    *("os.fork", "os.posix_spawn", "thread."),
+)
+
+
+class OutsideWatch:
+    """Notes what code does outside of the state: with files, processes, the clock, or settings."""
+
+    def __init__(self):
+        self.found = set()
+
+    def name(self, function):
+        """Returns the name of a function in C that may look or act outside; None for others."""
+        owner, name = getattr(function, "__self__", None), function.__name__
+        if owner is None or type(owner) is types.ModuleType:
+            module, group = function.__module__, function.__module__
+        else:
+            kind = owner if isinstance(owner, type) else type(owner)
+            # The class that defines the method, not one that inherits it.
+            kind = next((base for base in kind.__mro__ if name in vars(base)), kind)
+            module, group = kind.__module__, f"{kind.__module__}.{kind.__qualname__}"
+        if module is None or module.startswith("testwright"):
+            return None
+        known = PURE.get(group, PURE.get(module, ()))
+        if known is None or name in known:
+            return None
+        if module in PURE_MODULES and name not in IMPURE.get(group, ()):
+            return None
+        return "os." + name if group == "posix" else f"{group}.{name}"
+
+    def note(self, name):
+        """Notes that code of the project, or of a library that it calls, did something outside."""
+        frame = sys._getframe(1)
+        if name == "builtins.id" and is_installed(frame.f_code.co_filename):
+            return  # libraries use it to find objects again
+        name = {"open": "open(…)", "builtins.id": "id(…)"}.get(name, name.lstrip("_"))
+        while frame is not None:
+            names = frame.f_globals
+            module, path = str(names.get("__name__")), frame.f_code.co_filename
+            if path.startswith(("testwright/", "<frozen importlib")):
+                return
+            if not path.startswith("<") and not is_installed(path):
+                place = os.path.basename(path)
+                self.found.add((name, place, frame.f_lineno))
+                return
+            if module.split(".")[0] in ON_ITS_OWN_ACCOUNT and not name.startswith(FOR_OTHERS):
+                return
+            frame = frame.f_back
+
+
 NAMES_OF = {}
 
 # Functions that take the name of an attribute, and the instructions between them and their call.
@@ -519,80 +662,77 @@ SIMPLE_LOADS = {"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_DEREF"
 IGNORED = {"EXTENDED_ARG", "PRECALL", "PUSH_NULL"}
 
 
-class LineRecorder:
-    """Records the lines of functions that a harness calls directly.
+def are_constants(statements):
+    """Returns whether all of these assignments assign constants."""
+    try:
+        for statement in statements:
+            (assignment,) = ast.parse(statement).body
+            ast.literal_eval(assignment.value)
+    except (AttributeError, SyntaxError, TypeError, ValueError, RecursionError):
+        return False
+    return True
 
-    What those call in turn depends too much on values. The standard library does not count.
+
+def compare_with_twin(value, twin):
+    """Returns the attributes in which a value and its twin differ, and whether they are alike.
+
+    Objects hold the same data if their attributes do, whatever their classes. Values of different
+    make, such as a list and a set, may differ although all is well, unless they say themselves
+    that they are equal.
     """
-
-    def __init__(self, harness):
-        self.harness, self.lines = harness, set()
-
-    def start(self):
-        """Begins to record, unless another tool traces already."""
-        if sys.gettrace() is None:
-            sys.settrace(self.enter)
-
-    def stop(self):
-        """Stops recording and returns the lines."""
-        if sys.gettrace() == self.enter:
-            sys.settrace(None)
-        return sorted(self.lines)
-
-    def enter(self, frame, event, argument):
-        """Decides for a frame whether its lines are recorded."""
-        path = frame.f_code.co_filename
-        if path == self.harness:
-            return None
-        caller = frame.f_back.f_code.co_filename if frame.f_back else self.harness
-        is_outer = caller == self.harness
-        return self.record if is_outer and not is_of_python(path) else None
-
-    def record(self, frame, event, argument):
-        """Records a line."""
-        if event == "line":
-            name = os.path.basename(frame.f_code.co_filename)
-            self.lines.add(f"{name}:{frame.f_lineno}")
-        return self.record
-
-
-class OnlyAttributes:
-    """An object that has nothing but attributes."""
-
-
-PLAIN_TYPES = {bool, bytes, complex, float, frozenset, int, range, set, str, type(None)}
-
-
-def hold_same_data(pairs):
-    """Returns whether both values of each pair hold the same data.
-
-    Objects hold the same data if their attributes do, whatever their classes.
-    """
-    seen, waiting = set(), list(pairs)
+    differences, is_comparable = set(), True
+    seen, waiting = set(), [("", value, twin)]
     while waiting:
-        one, other = waiting.pop()
+        path, one, other = waiting.pop()
         if one is other or (id(one), id(other)) in seen:
             continue
         seen.add((id(one), id(other)))
-        if type(one) is type(other) and type(one) in (list, tuple, collections.deque):
-            if len(one) != len(other):
-                return False
-            waiting += zip(one, other)
-        elif type(one) is type(other) and type(one) is dict:
-            if list(map(repr, one)) != list(map(repr, other)):
-                return False
-            waiting += zip(one.values(), other.values())
-        elif type(one) is type(other) and type(one) in PLAIN_TYPES:
-            if repr(one) != repr(other):
-                return False
-        else:
-            # Larger objects have data besides their attributes.
-            if any(
-                type(each).__basicsize__ != OnlyAttributes.__basicsize__ for each in (one, other)
-            ):
-                return False
-            waiting.append((vars(one), vars(other)))
-    return True
+        try:
+            (kind, parts), (other_kind, other_parts) = parts_of(one), parts_of(other)
+            if kind == other_kind and parts.keys() == other_parts.keys():
+                if kind in ("mapping", "sequence", "object"):
+                    for name, part in parts.items():
+                        inner = path or (f".{name}" if kind == "object" else "[…]")
+                        waiting.append((inner, part, other_parts[name]))
+                elif parts != other_parts:
+                    differences.add(path)
+            elif kind == other_kind != "object" or one is None or other is None:
+                differences.add(path)
+            elif (one == other) is not True:
+                differences.add(path)
+                is_comparable = False
+        except Exception:  # raised by code under test, so nothing is known
+            differences.add(path)
+            is_comparable = False
+    return sorted(differences), is_comparable
+
+
+def parts_of(value):
+    """Returns what kind of value it is, and its parts by name.
+
+    The order of a dictionary does not count, nor does that of a set.
+    """
+    if isinstance(value, dict):
+        return "mapping", {repr(key): part for key, part in dict.items(value)}
+    for kind in (list, tuple, collections.deque):
+        if isinstance(value, kind):
+            return "sequence", dict(enumerate(kind.__iter__(value)))
+    if isinstance(value, (set, frozenset)):
+        return "set", dict.fromkeys(sorted(map(repr, value)))
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, range)):
+        is_number = isinstance(value, (int, float, complex)) and not value != value
+        return "value", {"": value if is_number else repr(value)}
+    kinds = [kind for kind in type(value).__mro__ if not kind.__flags__ & HEAP_TYPE]
+    if kinds != [object] or isinstance(value, (type, types.FunctionType)):
+        has_equality = type(value).__eq__ is not object.__eq__
+        return f"other {type(value).__qualname__}", {"": repr(value)} if has_equality else {}
+    slots = [name for kind in type(value).__mro__ for name in vars(kind).get("__slots__", ())]
+    parts = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    return "object", {**parts, **getattr(value, "__dict__", {})}
+
+
+# Marks classes that were defined in Python.
+HEAP_TYPE = 1 << 9
 
 
 def names_of(code):

@@ -55,6 +55,9 @@ pub struct HarnessProblem {
 impl HarnessProblem {
     /// Returns the problem as an error, for one that makes the work pointless.
     pub fn to_error(&self) -> Error {
+        if self.line == 0 {
+            return Error::new(self.message.clone());
+        }
         Error::new(format!(
             "line {} of the harness: {}",
             self.line, self.message
@@ -107,8 +110,6 @@ pub struct PythonSystem<'py> {
     pub(crate) modules: ResettableModules<'py>,
     /// The object that finds these modules.
     pub(crate) finder: Bound<'py, PyAny>,
-    /// The coroutines that were never awaited; `None` if they are not watched.
-    pub(crate) unawaited: Option<UnawaitedCoroutines<'py>>,
     /// Exceptions of the last step that count as warnings.
     pub(crate) warned: Bound<'py, PyList>,
     /// Exceptions that the reference raised in the last step.
@@ -233,7 +234,8 @@ impl<'py> PythonSystem<'py> {
                 },
             );
         }
-        let unawaited = self.unawaited.iter();
+        let unawaited = self.context.unawaited.iter();
+        let unawaited = unawaited.inspect(|found| found.note_kept(&self.context.slots));
         problems.extend(unawaited.flat_map(UnawaitedCoroutines::problems));
         problems
     }
@@ -279,29 +281,6 @@ impl<'py> PythonSystem<'py> {
         }
     }
 
-    /// Returns the names by which the harness refers to modules that a reset executes again.
-    pub(crate) fn names_of_reset_modules(&self) -> Vec<&str> {
-        let is_reset = |name: &str| {
-            let mut parts = name.split('.');
-            let first = parts
-                .next()
-                .and_then(|first| self.context.namespace.get_item(first).ok().flatten());
-            let module = parts.fold(first, |module, part| {
-                module.and_then(|module| module.getattr(part).ok())
-            });
-            let namespace = module.and_then(|module| module.getattr("__dict__").ok());
-            namespace.is_some_and(|namespace| self.modules.contains(&namespace))
-        };
-        let names = self
-            .context
-            .harness
-            .raw
-            .reset_modules
-            .iter()
-            .map(|module| module.text.as_str());
-        names.filter(|name| is_reset(name)).collect()
-    }
-
     /// Records a problem of the harness.
     fn add_problem(&mut self, line: usize, message: String) {
         *self.problems.entry((line, message)).or_default() += 1;
@@ -326,6 +305,7 @@ impl<'py> PythonSystem<'py> {
     /// Compiles an action if necessary, evaluates its conditions, and prepares it if they hold.
     #[inline(never)]
     fn prepare_with_conditions(&mut self, action: ActionId, template: TemplateId) -> bool {
+        let watched = self.watch(self.context.harness.actions[template.0].line);
         let (context, values) = (&self.context, &self.values);
         let variant = self.actions.variant(context, &self.rules, template, values);
         let answer = variant.and_then(|variant| {
@@ -334,6 +314,7 @@ impl<'py> PythonSystem<'py> {
                 .conditions_hold(context, template, variant, values)?;
             Ok(hold.then_some(variant))
         });
+        drop(watched);
         match answer {
             Ok(variant) => {
                 self.prepared = variant.map(|variant| PreparedAction {
@@ -498,11 +479,12 @@ impl<'py> PythonSystem<'py> {
     fn check_assumptions(&mut self) {
         let mut violated = false;
         for assumption in &mut self.assumptions {
-            assumption.for_each(&self.context, None, |_, _, result| {
+            let context = &self.context;
+            assumption.for_each(context, None, |line, _, result| {
                 // An assumption that raises, for example because a slot is empty, counts as
                 // holding.
                 violated |= result
-                    .and_then(|value| value.is_truthy())
+                    .and_then(|value| context.is_truthy(line.line, &value))
                     .is_ok_and(|holds| !holds);
                 !violated
             });
@@ -572,7 +554,7 @@ impl System for PythonSystem<'_> {
     }
 
     fn reset(&mut self) -> Result<(), Error> {
-        let unawaited = self.unawaited.as_ref();
+        let unawaited = self.context.unawaited.as_ref();
         if let Some(mistake) = unawaited.and_then(UnawaitedCoroutines::mistake) {
             return Err(mistake);
         }
@@ -658,8 +640,10 @@ impl System for PythonSystem<'_> {
         self.clear_exceptions();
         self.is_at_start = false;
         interrupt::mark_progress();
+        let watched = self.watch(self.context.harness.actions[template.0].line);
         let (context, values) = (&self.context, &self.values);
         let result = self.actions.run(context, template, variant, values);
+        drop(watched);
         forking::exit_if_child();
         if let Some(guide) = &mut self.guide {
             guide.record_action(template);
@@ -711,6 +695,8 @@ impl System for PythonSystem<'_> {
 
     fn check(&mut self) -> Outcome {
         interrupt::mark_progress();
+        // Not a line: all properties together.
+        let _watched = self.watch(0);
         match self.checks.check(&self.context, &self.states) {
             Ok(()) => Outcome::Passed,
             Err(broken) => {

@@ -353,10 +353,14 @@ fn what_cannot_be_seen_is_a_caveat() {
             "{Point(1, 2), Point(2, 1)}",
             "the order of a set in `a0` depends on memory addresses",
         ),
+        (
+            "{'x', 'y'}",
+            "the order of a set in `a0` depends on `PYTHONHASHSEED`",
+        ),
     ] {
         assert_eq!(caveats_of(value), [caveat], "{value}");
     }
-    for value in ["[1, {2: 'x'}]", "{'x', 'y'}", "Point(1, {3})", "counter(1)"] {
+    for value in ["[1, {2: 'x'}]", "{1, 2}", "Point(1, {3})", "counter(1)"] {
         assert_eq!(caveats_of(value), Vec::<String>::new(), "{value}");
     }
 }

@@ -5,7 +5,7 @@ use crate::support;
 use expect_test::{Expect, expect};
 use support::{Folder, action};
 use testwright_core::Test;
-use testwright_python::StandaloneStyle;
+use testwright_python::{StandaloneStyle, StandaloneTarget};
 
 /// Writes the test with these steps as a file beside the system under test.
 fn written(
@@ -17,16 +17,16 @@ fn written(
 ) {
     let text = folder.with(harness, |system| {
         let test = Test::from_actions(steps.iter().map(|step| action(system, step)));
-        system
-            .standalone(
-                &test,
-                style,
-                "failure_1",
-                Some(&folder.path("out/case/test_failure_1.py")),
-            )
-            .expect("a file")
+        let file = folder.path("out/case/test_failure_1.py");
+        let target = StandaloneTarget {
+            style,
+            name: "failure_1",
+            file: Some(&file),
+            check: true,
+        };
+        system.standalone(&test, &target).expect("a file")
     });
-    expected.assert_eq(text.0.first().map_or("", String::as_str));
+    expected.assert_eq(text.0.first().map_or("", |file| file.text.as_str()));
 }
 
 const STACK: &str = "\

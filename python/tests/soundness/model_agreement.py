@@ -36,12 +36,18 @@ class ModelCase:
         return sorted(tags)
 
     @property
+    def has_hidden_state(self):
+        """Whether an action that is possible changes what is no state variable."""
+        labels = {label[0] for steps in self.graph.edges.values() for label, _ in steps}
+        return self.system.hidden in labels
+
+    @property
     def is_capturable(self):
-        return True
+        return not self.system.hidden
 
     @property
     def is_proof_due(self):
-        return not self.graph.unsafe and not self.graph.dead
+        return self.is_capturable and not self.graph.unsafe and not self.graph.dead
 
     def write(self, folder):
         self.system.write(folder)
@@ -49,11 +55,17 @@ class ModelCase:
     def ways(self, is_thorough):
         """Returns ways to explore: options, and whether the exploration goes on after a violation."""
         whole = ("--keep-going", "--formula", self.formula_text)
-        return [((), False), (whole, True)] if is_thorough else [(whole, True)]
+        if not is_thorough:
+            return [(whole, True)]
+        names = sorted({one.name for actions in self.system.programs.values() for one in actions})
+        left_out = ("--keep-going", "--exclude", names[self.seed % len(names)])
+        return [((), False), (whole, True), (left_out, True)]
 
     def ask(self, command, folder, way):
         options, is_whole = way
         answer = explore(command, folder, self, *options)
+        if "--exclude" in options:
+            return lambda: judge_left_out(self, answer, options[-1])
         return lambda: judge(self, answer, is_whole)
 
     def __str__(self):
@@ -109,6 +121,11 @@ def judge(case, answer, is_whole):
         return Judgement(
             "" if nothing else "error", f"exit status {answer.status}: {answer.first_error}"
         )
+    if case.has_hidden_state:
+        kinds = [caveat["kind"] for caveat in answer.report["caveats"]]
+        # A search that ends at its first state has not taken the action yet.
+        is_told = "outside-state" in kinds or answer.report["transitions"] == 0
+        return Judgement("" if is_told else "hidden state", f"not told: {kinds}")
     found = judge_unsafe(graph, answer, is_whole)
     if not found.wrong and is_whole:
         found = judge_whole(case, answer)
@@ -116,6 +133,20 @@ def judge(case, answer, is_whole):
         found.is_settled = bool(answer.report["complete"] or answer.report["unsafe"])
         found.tests = answer.report["unsafe"]
     return found
+
+
+def judge_left_out(case, answer, name):
+    """Compares an answer about the models without an action with their graph."""
+    graph = Graph(case.system.without(name))
+    if answer.status not in (0, 1) or not answer.report:
+        nothing = answer.status == 2 and not graph.edges[graph.start]
+        return Judgement("" if nothing else "error", f"exit status {answer.status}")
+    kinds = [caveat["kind"] for caveat in answer.report["caveats"]]
+    if "left-out-actions" not in kinds:
+        return Judgement("left out", f"`{name}` was left out, and that is not told: {kinds}")
+    if answer.report["complete"] and answer.report["states"] != len(graph.edges):
+        return Judgement("count", f"{answer.report['states']} states instead of {len(graph.edges)}")
+    return judge_unsafe(graph, answer, True)
 
 
 def judge_unsafe(graph, answer, is_whole):

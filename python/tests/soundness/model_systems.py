@@ -13,15 +13,28 @@ from soundness.kinds import KINDS
 from soundness.systems import function, with_imports
 
 NAMES = ("Add", "Bend", "Cut", "Drop", "End")
-#: Kinds whose values differ by `==` wherever a view can tell them apart. The states of models are compared by Python's
-#: equality, as in PyModel, so other kinds (the order of a dict, `1` and `True`, `"a"` and an equal subclass, sharing, classes without `__eq__`)
-#: may count as one state, or a state of them as several.
+#: All kinds of values, apart from those of which an exploration says that it cannot see the state. The order of a set is
+#: no part of a model's state, random numbers are drawn anew in each step, and an object that is its own copy cannot
+#: be restored: these are caveats or errors.
 USABLE = [
     name
     for name, kind in KINDS.items()
-    if not kind.uncapturable and set(kind.tags) <= {"plain", "list"}
+    if not kind.uncapturable and not set(kind.tags) & {"set-order", "random", "own-copy"}
 ]
 MAX_SIZE = 150
+
+#: Functions that change what is no state variable.
+HIDDEN = {
+    "list": "hidden = []\n\n\ndef touch():\n    hidden.append(1)",
+    "toggle": "hidden = False\n\n\ndef touch():\n    global hidden\n    hidden = not hidden",
+    "class attribute": "class Hidden:\n    total = 0\n\n\ndef touch():\n    Hidden.total += 1",
+    "function attribute": "def touch():\n    touch.calls = getattr(touch, 'calls', 0) + 1",
+    "default argument": "def touch(seen=[]):\n    seen.append(1)",
+    "closure": (
+        "def counter():\n    n = 0\n\n    def touch():\n        nonlocal n\n        n += 1\n\n"
+        "    return touch\n\n\ntouch = counter()"
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -48,10 +61,33 @@ class ModelSystem:
     has_filter: bool
     has_observed: bool
     views: dict  # expressions over the variables, by module
+    hidden: str = ""  # the action that changes what is no state variable
 
     @property
     def modules(self):
         return list(self.texts)
+
+    def hiding(self, rng):
+        """Returns the models with an action of the first that changes what is no state variable, too."""
+        module, actions = next(iter(self.programs.items()))
+        name, shape = rng.choice(actions).name, rng.choice(sorted(HIDDEN))
+        text = re.sub(rf"(?m)^(def {name}\(.*\):\n)", r"\1    touch()\n", self.texts[module])
+        text = text.replace("def view():", f"{HIDDEN[shape]}\n\n\ndef view():")
+        tags = tuple(sorted({*self.tags, "hidden state"}))
+        return replace(self, texts={**self.texts, module: text}, tags=tags, hidden=name)
+
+    def without(self, name):
+        """Returns the models as they are if an action is left out."""
+        programs = {
+            module: [action for action in actions if action.name != name]
+            for module, actions in self.programs.items()
+        }
+        machine = self.machine
+        if machine:
+            edges = tuple(edge for edge in machine.edges if edge[1] != name)
+            vocabulary = tuple(one for one in machine.vocabulary if one != name)
+            machine = replace(machine, edges=edges, vocabulary=vocabulary)
+        return replace(self, programs=programs, machine=machine)
 
     def forbidding(self, views):
         """Returns the models with invariants that forbid a view each, by module."""
@@ -120,9 +156,11 @@ def generate(seed):
     }
     tags |= {"scenario"} if machine else set()
     tags |= {"product"} if count > 1 else set()
-    return ModelSystem(
+    system = ModelSystem(
         texts, programs, machine, tuple(sorted(tags)), flags["filter"], observed, views
     )
+    hiding = random.Random(f"hidden state of {seed}")
+    return system.hiding(hiding) if hiding.random() < 0.1 else system
 
 
 def choose_kinds(rng, limit):

@@ -211,9 +211,9 @@ PLACES = {
     "built-in method in a slot": Place(
         ("bound-method",),
         "",
-        "slot.__self__[0]",
-        "slot(0, new)",
-        slot="[start_{n}()].__setitem__",
+        'slot.__self__["k"]',
+        "slot(k=new)",
+        slot="dict(k=start_{n}()).update",
     ),
     "namespace": Place(
         ("no-eq-class",),
@@ -301,5 +301,79 @@ PLACES = {
         target="kept_{n}[0]",
         imports=("harness", "kept_{n} = [system.start_{n}()]"),
         uncapturable=True,
+    ),
+}
+
+# Places that are easily overlooked. Only some systems have one, so that all others stay as they are.
+RARE_PLACES = {
+    "attribute of a list": Place(
+        ("rare-place",),
+        "class Kept_{n}(list):\n    pass\n\n\nkept_{n} = Kept_{n}()\nkept_{n}.value = start_{n}()",
+        "kept_{n}.value",
+        "kept_{n}.value = new",
+    ),
+    "slot of a set": Place(
+        ("rare-place",),
+        'class Kept_{n}(set):\n    __slots__ = ("value",)\n\n\nkept_{n} = Kept_{n}()\nkept_{n}.value = start_{n}()',
+        "kept_{n}.value",
+        "kept_{n}.value = new",
+    ),
+    "slot of a second base": Place(
+        ("rare-place",),
+        'class Base_{n}:\n    __slots__ = ("value",)\n\n\nclass Mixin_{n}:\n    pass\n\n\n'
+        "class Kept_{n}(Mixin_{n}, Base_{n}):\n    pass\n\n\nkept_{n} = Kept_{n}()\nkept_{n}.value = start_{n}()",
+        "kept_{n}.value",
+        "kept_{n}.value = new",
+    ),
+    "keyword default": Place(
+        ("rare-place",),
+        "def keep_{n}(*, kept=start_{n}()):\n    return kept",
+        "keep_{n}()",
+        'keep_{n}.__kwdefaults__ = {{"kept": new}}',
+    ),
+    "attribute of a method": Place(
+        ("rare-place",),
+        "class Kept_{n}:\n    def method(self):\n        pass\n\n\nKept_{n}.method.value = start_{n}()",
+        "Kept_{n}.method.value",
+        "Kept_{n}.method.value = new",
+    ),
+    "cause of an exception": Place(
+        ("rare-place",),
+        "error_{n} = ValueError()\nerror_{n}.__cause__ = KeyError(start_{n}())",
+        "error_{n}.__cause__.args[0]",
+        "error_{n}.__cause__ = KeyError(new)",
+    ),
+    "attribute of an enum member": Place(
+        ("rare-place",),
+        'Kept_{n} = enum.Enum("Kept_{n}", "ONE TWO")\nKept_{n}.TWO.kept = start_{n}()',
+        "Kept_{n}.TWO.kept",
+        "Kept_{n}.TWO.kept = new",
+    ),
+    "registry of subclasses": Place(
+        ("rare-place",),
+        "class Base_{n}:\n    made = [start_{n}()]\n\n    def __init_subclass__(cls, value):\n"
+        "        Base_{n}.made.append(value)",
+        "Base_{n}.made[-1]",
+        'type("Heir", (Base_{n},), {{}}, value=new); del Base_{n}.made[:-1]',
+    ),
+    "chain of dictionaries": Place(
+        ("rare-place",),
+        'chain_{n} = collections.ChainMap({{}}, {{"k": start_{n}()}})',
+        'chain_{n}["k"]',
+        'chain_{n}.maps[1]["k"] = new',
+    ),
+    "descriptor": Place(
+        ("rare-place",),
+        "class Field_{n}:\n    def __get__(self, owner, kind):\n        return self.kept\n\n"
+        "    def __set__(self, owner, kept):\n        self.kept = kept\n\n\n"
+        "class Kept_{n}:\n    value = Field_{n}()\n\n\nkept_{n} = Kept_{n}()\nkept_{n}.value = start_{n}()",
+        "kept_{n}.value",
+        "kept_{n}.value = new",
+    ),
+    "annotation": Place(
+        ("rare-place",),
+        'def keeper_{n}():\n    pass\n\n\nkeeper_{n}.__annotations__["kept"] = start_{n}()',
+        'keeper_{n}.__annotations__["kept"]',
+        'keeper_{n}.__annotations__["kept"] = new',
     ),
 }

@@ -14,12 +14,15 @@ from dataclasses import dataclass, replace
 
 from soundness.brute_force import Step, System
 from soundness.kinds import KINDS
-from soundness.places import PLACES
+from soundness.pinned import PINNED
+from soundness.places import PLACES, RARE_PLACES
 
 POOLS = "abc"
 MODULES = ("base", "parts", "parts.inner", "system")
 #: How many states a system has at most, roughly.
 MAX_SIZE = 150
+#: From this seed on, only the length of a view is compared instead of a value in a slot.
+FIRST_ABSTRACT = 10_000
 TARGETS = ("reachable",) * 3 + ("mixed",) * 2 + ("unreachable",) * 3 + ("never",) * 3 + ("first",)
 IMPORTABLE = (
     "array collections contextvars dataclasses decimal enum fractions functools io itertools math random textwrap "
@@ -48,7 +51,7 @@ class Holder:
 
     @property
     def place(self):
-        return PLACES[self.place_name]
+        return PLACES.get(self.place_name) or RARE_PLACES[self.place_name]
 
     @property
     def pool(self):
@@ -78,6 +81,7 @@ class Design:
     style: str = "import"  # how the harness imports the system
     detector: str = "property"
     target: str = "reachable"
+    is_abstract: bool = False  # whether pools have an abstraction
 
     @property
     def tags(self):
@@ -143,8 +147,28 @@ def size(holders):
 
 
 def design(seed):
-    """Makes the decisions about one system."""
+    """Makes the decisions about one system. Of ten systems, one has a rare place."""
+    if seed in PINNED:
+        holders, others = PINNED[seed]
+        return Design(seed, tuple(Holder(n, **one) for n, one in enumerate(holders)), **others)
+    made = usual_design(seed)
+    if seed % 10 != 6 or seed >= FIRST_ABSTRACT:
+        return made
+    place = random.Random(-seed).choice(list(RARE_PLACES))
+    first = replace(made.holders[0], place_name=place, is_made=False, slots=1)
+    return replace(made, holders=(first, *made.holders[1:]), shares=(), splits=False)
+
+
+def usual_design(seed):
+    """Makes the decisions about a system without rare places."""
     rng = random.Random(seed)
+    if seed >= FIRST_ABSTRACT:
+        return replace(drawn(rng, seed), is_abstract=True, target="reachable")
+    return drawn(rng, seed)
+
+
+def drawn(rng, seed):
+    """Draws the decisions about a system."""
     if rng.random() < 0.3:
         return focused(rng, seed)
     wanted = rng.choice((1, 2, 2, 2, 3))
@@ -221,6 +245,9 @@ def module_texts(design):
         add_holder(parts, holder)
     for holder in design.holders:
         add_actions(parts["system"], design, holder)
+        if design.is_abstract and holder.place.is_slot:
+            text = f"return len(repr({seen(holder)}))"
+            parts["system"].append(function(f"abstract_{holder.number}", slot_of(holder), text))
     for first, second in design.shares:
         add_sharing(parts["system"], design, design.holders[first], design.holders[second])
     parts["system"].append(view_text(design))
@@ -423,6 +450,12 @@ class Lines:
             if holder.place.is_slot and not holder.is_made:
                 yield f"{{{holder.pool}}} = {self.name(f'make_slot_{holder.number}')}()"
 
+    def flags(self):
+        """Yields `(pool, flags of its declaration)` for the pools that have any."""
+        for holder in self.design.holders:
+            if self.design.is_abstract and holder.place.is_slot:
+                yield holder.pool, f" ABSTRACT {self.name(f'abstract_{holder.number}')}"
+
     def raw(self):
         """Yields the lines of Python code that a harness begins with; to be asked last, when all names are known."""
         direct = [holder for holder in self.design.holders if holder.target]
@@ -480,12 +513,13 @@ def build(design, target=None):
     check = lines.check()
     view = check.rpartition(" != ")[0]
     initial = list(lines.initial())
+    flags = dict(lines.flags())
     raw = list(lines.raw())
     sizes = {one.pool: one.slots for one in design.holders if one.place.is_slot}
     texts = module_texts(design)
     texts["system"] = f"TARGET = {target!r}\n\n" + texts["system"]
     harness = [f"@{text}" for text in raw]
-    harness += [f"pool: <{pool}> {count}" for pool, count in sizes.items()]
+    harness += [f"pool: <{pool}> {count}{flags.get(pool, '')}" for pool, count in sizes.items()]
     harness += [f"init: {with_slots(text)}" for text in initial]
     harness += [line(*action) for action in actions]
     check = check if design.detector == "property" else ""

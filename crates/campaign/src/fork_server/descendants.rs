@@ -32,12 +32,50 @@ impl LeftoverProcesses {
         leftovers
     }
 
+    /// Returns the processes that became children of this one in the meantime, to be killed later.
+    /// Orphans are still adopted then.
+    pub fn collect(&self) -> CollectedProcesses {
+        let mut found = children();
+        found.retain(|child| !self.before.contains(child));
+        CollectedProcesses(found)
+    }
+
     /// Ends all processes that became children of this one in the meantime.
     pub fn end(self) {
         kill_children_except(&self.before);
         #[cfg(target_os = "linux")]
         if !self.was_subreaper {
             let _old_kernels_cannot = rustix::process::set_child_subreaper(None);
+        }
+    }
+}
+
+/// Children of this process that are killed later.
+#[derive(Debug)]
+pub struct CollectedProcesses(Vec<Pid>);
+
+impl CollectedProcesses {
+    /// Kills those that are still children of this process, and all that they started.
+    pub fn kill(&self) {
+        let parents: Vec<(i32, i32)> = all_pids()
+            .filter_map(|pid| Some((pid, parent_of(pid)?)))
+            .collect();
+        let this = getpid().as_raw_nonzero().get();
+        let is_child = |pid: &i32| parents.contains(&(*pid, this));
+        let mut doomed: Vec<i32> = self
+            .0
+            .iter()
+            .map(|pid| pid.as_raw_nonzero().get())
+            .collect();
+        doomed.retain(is_child);
+        let mut next = 0;
+        while let Some(parent) = doomed.get(next).copied() {
+            let started = parents.iter().filter(|(_, of)| *of == parent);
+            doomed.extend(started.map(|(pid, _)| *pid));
+            next += 1;
+        }
+        for pid in doomed.into_iter().filter_map(Pid::from_raw) {
+            let _it_may_be_gone = kill_process(pid, Signal::KILL);
         }
     }
 }
@@ -67,17 +105,19 @@ fn kill_children_except(spared: &[Pid]) {
 
 /// Returns the children of this process, including zombies.
 fn children() -> Vec<Pid> {
-    let this = getpid().as_raw_nonzero().to_string();
-    let is_child = |pid: &i32| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // The program name in parentheses may contain anything.
-        let rest = stat.rsplit(") ").next().unwrap_or_default();
-        rest.split(' ').nth(1) == Some(&this)
-    };
+    let this = getpid().as_raw_nonzero().get();
     all_pids()
-        .filter(is_child)
+        .filter(|pid| parent_of(*pid) == Some(this))
         .filter_map(Pid::from_raw)
         .collect()
+}
+
+/// Returns the parent of a process.
+fn parent_of(pid: i32) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The program name in parentheses may contain anything.
+    let rest = stat.rsplit(") ").next()?;
+    rest.split(' ').nth(1)?.parse().ok()
 }
 
 /// Returns the ids of all processes, if the operating system lists them in `/proc`.

@@ -23,12 +23,24 @@ pub struct ProcessMark(String);
 impl ProcessMark {
     /// Returns a mark that no other process on this machine has given, and sets it for a command.
     pub fn put_on(command: &mut Command) -> ProcessMark {
+        let mark = ProcessMark::new();
+        let [name, value] = mark.variable();
+        command.env(name, value);
+        mark
+    }
+
+    /// Returns the name and the value of the environment variable.
+    pub fn variable(&self) -> [&str; 2] {
+        [MARK_VARIABLE, &self.0]
+    }
+
+    /// Returns a mark that no other process on this machine has given.
+    #[expect(clippy::new_without_default, reason = "each mark is another one")]
+    pub fn new() -> ProcessMark {
         static GIVEN: AtomicU64 = AtomicU64::new(0);
         let number = GIVEN.fetch_add(1, Ordering::Relaxed);
         let outer = env::var(MARK_VARIABLE).unwrap_or_default();
-        let mark = format!("{outer}/{}-{number}", std::process::id());
-        command.env(MARK_VARIABLE, &mark);
-        ProcessMark(mark)
+        ProcessMark(format!("{outer}/{}-{number}", std::process::id()))
     }
 
     /// Kills all processes with this mark, where the operating system shows environments in `/proc`.

@@ -21,7 +21,9 @@ const MIN_SPACING: f64 = 1.0 / 300.0;
 
 /// Selects campaigns with the number of failures seen in each.
 const SELECT_RECORD: &str = "SELECT *,
-    (SELECT count(*) FROM sighting WHERE sighting.campaign = campaign.id) AS failures FROM campaign";
+    (SELECT count(DISTINCT coalesce(same_bug.bug, sighting.failure)) FROM sighting
+        LEFT JOIN same_bug ON same_bug.failure = sighting.failure
+        WHERE sighting.campaign = campaign.id) AS failures FROM campaign";
 
 impl Store {
     /// Begins a campaign. It counts as running until [`finish`](Store::finish), or until this store

@@ -115,6 +115,19 @@ impl Store {
         })
     }
 
+    /// Records which of two failures is the same bug as the other one, seen in another way: `None` for a
+    /// bug of its own.
+    pub fn set_bug(&mut self, failure: FailureId, bug: Option<FailureId>) -> Result<(), Error> {
+        self.write(|transaction| {
+            transaction.execute("DELETE FROM same_bug WHERE failure = ?1", [failure.0])?;
+            if let Some(bug) = bug {
+                let query = "INSERT INTO same_bug (failure, bug) VALUES (?1, ?2)";
+                transaction.execute(query, [failure.0, bug.0])?;
+            }
+            Ok(())
+        })
+    }
+
     /// Returns all failures of a harness, oldest first.
     pub fn failures_of_harness(&self, harness: &str) -> Result<Vec<StoredFailure>, Error> {
         let query = "SELECT * FROM failure WHERE harness = ?1 ORDER BY id";
@@ -202,7 +215,16 @@ fn query_failures(
             times: row.count("times")?,
             last_seen: row.time("seen")?,
             changes: query_changes(database, id)?,
+            same_bug_as: query_bug(database, id)?,
         })
+    })
+}
+
+/// Reads the failure that is the same bug as this one, if there is one.
+fn query_bug(database: &Connection, failure: i64) -> Result<Option<FailureId>, StoreError> {
+    let query = "SELECT bug FROM same_bug WHERE failure = ?1";
+    query_one(database, "same_bug", query, [failure], |row| {
+        Ok(FailureId(row.integer("bug")?))
     })
 }
 

@@ -139,7 +139,7 @@ pub struct CampaignRecord {
     pub progress: CampaignProgress,
     /// Its current state.
     pub state: CampaignState,
-    /// The number of failures that occurred in it.
+    /// The number of failures that occurred in it, each bug once.
     pub failures: u64,
 }
 
@@ -252,6 +252,8 @@ pub struct StoredFailure {
     pub last_seen: SystemTime,
     /// All status changes, oldest first.
     pub changes: Vec<StatusChange>,
+    /// The failure that is the same bug, if this one is only another way to see it.
+    pub same_bug_as: Option<FailureId>,
 }
 
 /// The selection of data to delete from a store. With both limits, a campaign is deleted if it is

@@ -12,7 +12,7 @@ const APPLICATION: i32 = 0x5457_7374;
 
 /// The statements that upgrade each version to the next; the first turns an empty file into version
 /// 1.
-const MIGRATIONS: [&str; 2] = [VERSION_1, VERSION_2];
+const MIGRATIONS: [&str; 3] = [VERSION_1, VERSION_2, VERSION_3];
 
 /// The version that this Testwright writes.
 pub(super) const LATEST_VERSION: usize = MIGRATIONS.len();
@@ -115,6 +115,14 @@ INSERT INTO status_change (failure, campaign, changed, status)
     SELECT id, found_in, found, 'open' FROM failure;
 INSERT INTO status_change (failure, campaign, changed, status)
     SELECT id, found_in, seen, status FROM failure WHERE status <> 'open';
+";
+
+/// The failures that are the same bug as another one, seen in another way.
+const VERSION_3: &str = "
+CREATE TABLE same_bug (
+    failure INTEGER PRIMARY KEY REFERENCES failure (id) ON DELETE CASCADE,
+    bug INTEGER NOT NULL REFERENCES failure (id) ON DELETE CASCADE
+) STRICT;
 ";
 
 /// Upgrades a store by one version, without the commit.
@@ -264,7 +272,7 @@ mod tests {
             refusal("DROP TABLE status_change"),
             "it has no table `status_change`"
         );
-        assert_eq!(refusal("PRAGMA user_version = 3"), "newer: 3");
+        assert_eq!(refusal("PRAGMA user_version = 4"), "newer: 4");
         assert_eq!(
             refusal("PRAGMA user_version = -1"),
             "its table `campaign` is not one that Testwright makes"

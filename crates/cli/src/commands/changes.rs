@@ -26,7 +26,8 @@ Examples:
   testwright changes                   what did my change alter?
   testwright generate --force --diff   after recording again: what would be accepted
 
-Exit status: 0 no change, 1 something has changed, 2 could not do what was asked."
+Exit status: 0 no change found, 1 something has changed, 2 no test gave an answer, or could not do
+what was asked."
 )]
 pub(crate) struct ChangesCommand {
     /// Python interpreter that runs the tests [default: the one that runs this command]
@@ -56,30 +57,49 @@ impl ChangesCommand {
             ))
         })?;
         console.clear_status();
-        let (mut same, mut changed) = (0, 0);
+        let (mut same, mut changed, mut unanswered) = (0, 0, Vec::new());
         for (path, tests) in &files {
             for test in tests {
                 let key = format!("{path}::{}", test.name.replace('.', "::"));
-                let verdict = verdicts.get(&key).or_else(|| verdicts.get(path));
-                match verdict {
+                match verdicts.get(&key).or_else(|| verdicts.get(path)) {
                     Some(TestVerdict::Failed(message)) => {
                         changed += 1;
                         console.out(format!("{path}: {}", test.name));
                         console.out(format!("  {message}"));
                     }
-                    Some(_) => same += 1,
-                    None => {}
+                    Some(TestVerdict::Passed | TestVerdict::Leaked(_)) => same += 1,
+                    Some(TestVerdict::Skipped) => {
+                        unanswered.push(format!("{path}: {} was skipped", test.name));
+                    }
+                    None => unanswered.push(format!("{path}: {} did not run", test.name)),
                 }
             }
         }
+        unanswered.iter().for_each(|line| console.out(line));
         let total = quantity::format_count(same + changed, "generated test");
-        if changed == 0 {
-            console.out(format!("nothing has changed: {total}"));
-            return Ok(ExitStatus::NothingFound);
+        let open = match unanswered.len() as u64 {
+            0 => String::new(),
+            number => format!(
+                "; {} gave no answer",
+                quantity::format_count(number, "test")
+            ),
+        };
+        if changed > 0 {
+            console.out(format!("{changed} of {total} found a change{open}"));
+            console.err("if it was meant: record again, then `testwright generate --force`");
+            return Ok(ExitStatus::FailureFound);
         }
-        console.out(format!("{changed} of {total} found a change"));
-        console.err("if it was meant: record again, then `testwright generate --force`");
-        Ok(ExitStatus::FailureFound)
+        if same == 0 {
+            let error = Error::new("no generated test gave an answer, so a change is not known");
+            let help = "run the tests themselves to see why they are skipped or not found";
+            return Err(error.with_help(help).into());
+        }
+        console.out(if unanswered.is_empty() {
+            format!("nothing has changed: {total}")
+        } else {
+            format!("no change found: {total}{open}")
+        });
+        Ok(ExitStatus::NothingFound)
     }
 }
 

@@ -107,7 +107,6 @@ impl ConformCommand {
                 // Models may change the current folder.
                 let log = LogStream::open(&path)?;
                 models::with_models(console, names, &Filter::default(), |console, models| {
-                    models.stop_on_termination()?;
                     models.product.try_observables();
                     let hidden = self.check_names(models)?;
                     let follower = StateTracker::new(&mut models.product);
@@ -190,7 +189,7 @@ impl LogFollower<'_, '_, '_> {
         let mut line = 0;
         let mut is_empty = true;
         let end = loop {
-            let text = match self.next_line(console)? {
+            let text = match self.next_line(console, line + 1)? {
                 Ok(text) => text,
                 Err(end) => break end,
             };
@@ -235,11 +234,16 @@ impl LogFollower<'_, '_, '_> {
     }
 
     /// Waits for the next line.
-    fn next_line(&self, console: &mut Console<'_>) -> Result<Result<String, LogEnd>, CommandError> {
+    fn next_line(
+        &self,
+        console: &mut Console<'_>,
+        number: usize,
+    ) -> Result<Result<String, LogEnd>, CommandError> {
         let mut next = self.log.try_next()?;
         if matches!(next, NextLine::NotYet) {
             // Waiting for a line is not the model's time.
-            self.note.write("waiting for the log\n\n");
+            self.note.write("waiting for the log");
+            self.note.mark_own_work();
             console.flush();
         }
         loop {
@@ -250,7 +254,8 @@ impl LogFollower<'_, '_, '_> {
                 NextLine::Line(line) => {
                     let text = String::from_utf8(line);
                     let text = text.map_err(|_| {
-                        Error::new(format!("a line of `{}` is not UTF-8 text", self.log.name))
+                        let name = &self.log.name;
+                        Error::new(format!("{name}:{number}: the line is not UTF-8 text"))
                     })?;
                     let text = text.trim_end_matches(['\n', '\r']);
                     return Ok(Ok(text.trim_start_matches('\u{feff}').to_owned()));

@@ -5,6 +5,7 @@ use testwright_model::{Filter, GraphLimits, explore};
 use testwright_python::FsmDrawing;
 
 use crate::console::Console;
+use crate::guard::{ProgressNote, run_guarded};
 use crate::pictures::{self, PictureArguments};
 use crate::quantity::parse_from_zero;
 use crate::test_source::TestSetup;
@@ -62,6 +63,19 @@ impl GraphCommand {
                 _ => Err(Error::new("a test is drawn alone").into()),
             };
         }
+        let limit = Some(self.setup.system.step_timeout);
+        // The code of a model may end its process, or hang.
+        run_guarded(console, limit, models::report_crash, |console, note| {
+            self.draw_models(console, note)
+        })
+    }
+
+    /// Draws a machine, or the states of models.
+    fn draw_models(
+        &self,
+        console: &mut Console<'_>,
+        note: &ProgressNote,
+    ) -> Result<ExitStatus, CommandError> {
         let pictures = self.pictures.files()?;
         let title = pictures::title(&self.models);
         if let [only] = self.models.as_slice() {
@@ -82,10 +96,12 @@ impl GraphCommand {
             &Filter::default(),
             |console, models| {
                 models.product.try_observables();
-                let explored = explore(&mut models.product, &limits, &mut |_| {
+                let explored = explore(&mut models.product, &limits, &mut |progress| {
+                    note.write(&format!("state {}\n", progress.expanded()));
                     !testwright_python::is_stop_requested()
                 });
                 testwright_python::flush();
+                note.mark_own_work();
                 if let Some(error) = &explored.error {
                     return Err(models::model_error(console, error));
                 }

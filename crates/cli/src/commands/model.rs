@@ -77,7 +77,7 @@ impl ModelArguments {
         Filter {
             include: self.action.clone(),
             exclude: self.exclude.clone(),
-            ignores_unknown: false,
+            follows_pymodel: false,
         }
     }
 }

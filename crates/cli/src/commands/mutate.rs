@@ -43,8 +43,8 @@ Examples:
   testwright mutate --tests tests          what all tests in a folder notice, also your own
   testwright mutate --sample 100 --seed 1  a hundred of them, and the same again next time
 
-Exit status: 0 all were noticed, 1 some survived, 2 could not do what was asked, or the tests fail
-without any mutant."
+Exit status: 0 none survived, 1 some survived, 2 could not do what was asked, was interrupted before one
+survived, or the tests fail without any mutant."
 )]
 pub(crate) struct MutateCommand {
     /// Modules to change, by dotted name or path [default: all that the tests reach]
@@ -127,7 +127,8 @@ impl MutateCommand {
                 describe_os_error(&error.0)
             ))
         })?;
-        if is_stopped.load(Ordering::Relaxed) {
+        let is_interrupted = is_stopped.load(Ordering::Relaxed);
+        if is_interrupted && verdicts.is_empty() {
             return Err(CommandError::Interrupted);
         }
         let report = MutationReport {
@@ -138,6 +139,7 @@ impl MutateCommand {
             counts_all_lines: self.all_lines,
             shows_all_modules: !self.modules.is_empty(),
             seed: self.seed,
+            is_interrupted,
         };
         self.finish(console, &report)
     }
@@ -148,7 +150,7 @@ impl MutateCommand {
         console: &mut Console<'_>,
         report: &MutationReport<'_>,
     ) -> Result<ExitStatus, CommandError> {
-        if report.verdicts.is_empty() {
+        if !report.has_tried_any() {
             let error = Error::new("no test reaches anything that could be changed");
             let help = "`--tests` names other tests, `--all-lines` counts what no test reaches";
             return Err(error.with_help(help).into());
@@ -163,8 +165,9 @@ impl MutateCommand {
             UserPath::of_output(path)?.write(&(report.json() + "\n"))?;
         }
         Ok(match report.survivors().next() {
-            None => ExitStatus::NothingFound,
             Some(_) => ExitStatus::FailureFound,
+            None if report.is_interrupted => ExitStatus::Error,
+            None => ExitStatus::NothingFound,
         })
     }
 

@@ -15,7 +15,7 @@ use testwright_python::{MeasuredCode, Options, OutputMode};
 
 use super::replay::UntilInterrupted;
 use super::run::{draw_seed, parse_at_least_one, parse_seed};
-use super::{StepperArgument, SystemArguments};
+use super::{ProcessArguments, StepperArgument, SystemArguments};
 use crate::console::{Console, TextStyle};
 use crate::files::{OutputFolder, TextFile};
 use crate::load::{self, SavedSuite};
@@ -92,6 +92,9 @@ pub(crate) struct QuickCommand {
 
     #[command(flatten)]
     system: SystemArguments,
+
+    #[command(flatten)]
+    process: ProcessArguments,
 }
 
 /// Number of tests and of their steps.
@@ -131,7 +134,16 @@ impl QuickCommand {
         let source = self.source()?;
         if !files.is_empty() {
             let given = Some(source.clone());
-            test_source::restore(given, &mut self.stepper, &mut self.system, &files)?;
+            test_source::restore(
+                given,
+                &mut self.stepper,
+                &mut self.system,
+                &mut self.process,
+                &files,
+            )?;
+        }
+        if files.is_empty() {
+            self.process.put_in_force()?;
         }
         let options = self.system.options_for(&source, OutputMode::Drop)?;
         let timeout = self.system.step_timeout;
@@ -324,7 +336,8 @@ impl QuickCommand {
             if new.len() > branches.len() {
                 branches.push(format!("and {} more", new.len() - branches.len()));
             }
-            let mut notes = test_source::notes(&self.source()?, &self.stepper, &self.system);
+            let mut notes =
+                test_source::notes(&self.source()?, &self.stepper, &self.system, &self.process);
             notes.push(origin.clone());
             notes.push(note("for", branches.join(", ")));
             notes.extend(failure.as_ref().map(|failure| {

@@ -9,6 +9,7 @@ use testwright_core::{Catalog, Error, Failure, Test, saved};
 use testwright_python::OutputMode;
 
 use super::replay::UntilInterrupted;
+use super::run::fails_alone;
 use crate::console::Console;
 use crate::files::{Destination, TextFile};
 use crate::reduction::{self, ReducedTest, ReductionGoal};
@@ -86,42 +87,69 @@ impl ReduceCommand {
         let options = self.setup.options(&source, OutputMode::Drop)?;
         let destination = self.destination(&source)?;
         let saved = TextFile::read(&self.test)?;
-        let work = |console: &mut Console<'_>, system: &mut dyn Target, test: Test| {
-            let failure = self.find_failure(system, &test)?;
-            let reduced =
-                reduction::reduce(console, system, &test, &failure, &self.options(), self.aim)
-                    .map_err(|error| self.reduction_error(error))?;
-            let text = self.text(&source, system.actions(), &reduced);
-            if self.json {
-                let report = ReduceReport {
-                    file: destination
+        let reduce =
+            |console: &mut Console<'_>, system: &mut dyn Target, test: Test, is_sure: bool| {
+                let failure = self.find_failure(system, &test)?;
+                let reduced = reduction::reduce(
+                    console,
+                    system,
+                    &test,
+                    (&failure, None),
+                    &self.options(),
+                    self.aim,
+                )
+                .map_err(|error| self.reduction_error(error))?;
+                let text = self.text(&source, system.actions(), &reduced);
+                system.mark_own_work();
+                let setup = (&self.setup.system, &self.setup.stepper);
+                if !is_sure && fails_alone(setup, &source, system, &text) == Some(false) {
+                    return Ok(ExitStatus::NothingFound);
+                }
+                if self.json {
+                    let report = ReduceReport {
+                        file: destination
+                            .file()
+                            .map(|file| file.shown().display().to_string()),
+                        ..ReduceReport::new(&reduced, test.len(), system.actions())
+                    };
+                    console.out(report.to_json());
+                    destination
                         .file()
-                        .map(|file| file.shown().display().to_string()),
-                    ..ReduceReport::new(&reduced, test.len(), system.actions())
+                        .map(|file| file.write(&text))
+                        .transpose()?;
+                    return Ok(ExitStatus::FailureFound);
+                }
+                let Some(file) = destination.file() else {
+                    console.err(reduced.summary.trim_end_matches(':'));
+                    console.out(text.trim_end());
+                    return Ok(ExitStatus::FailureFound);
                 };
-                console.out(report.to_json());
-                destination
-                    .file()
-                    .map(|file| file.write(&text))
-                    .transpose()?;
-                return Ok(ExitStatus::FailureFound);
-            }
-            let Some(file) = destination.file() else {
-                console.err(reduced.summary.trim_end_matches(':'));
-                console.out(text.trim_end());
-                return Ok(ExitStatus::FailureFound);
+                // Printed first, so that the result is not lost if the file cannot be written.
+                console.out(reduced.summary);
+                console.out("");
+                report::print_test(console, system.actions(), &reduced.test, &reduced.failure);
+                console.out("");
+                file.write(&text)?;
+                console.out(format_args!("Written to {}", file.shown().display()));
+                Ok(ExitStatus::FailureFound)
             };
-            // Printed first, so that the result is not lost if the file cannot be written.
-            console.out(reduced.summary);
-            console.out("");
-            report::print_test(console, system.actions(), &reduced.test, &reduced.failure);
-            console.out("");
-            file.write(&text)?;
-            console.out(format_args!("Written to {}", file.shown().display()));
-            Ok(ExitStatus::FailureFound)
-        };
+        let arguments = &self.setup.system;
         let ready = source.clone().read(console)?;
-        ready.with_test(console, saved, &options, &self.setup.system, work)
+        let is_sure = source.is_models() || !options.reset_modules;
+        let work = |console: &mut Console<'_>, system: &mut dyn Target, test| {
+            reduce(console, system, test, is_sure)
+        };
+        let status = ready.with_test(console, saved.clone(), &options, arguments, work)?;
+        // A copy returns the number of its status.
+        if status.code() != ExitStatus::NothingFound.code() {
+            return Ok(status);
+        }
+        // The runs of the reduction have influenced each other.
+        let ready = source.clone().read(console)?;
+        let work = |console: &mut Console<'_>, system: &mut dyn Target, test| {
+            reduce(console, system, test, true)
+        };
+        ready.with_test_in_new_processes(console, saved, &options, arguments, work)
     }
 
     /// Returns the output file. It may replace the test, but not the harness.

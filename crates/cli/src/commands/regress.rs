@@ -9,7 +9,7 @@ use testwright_python::{Options, OutputMode};
 use testwright_report::Attribution;
 use testwright_report::junit::{CaseVerdict, TestCase, TestSuite, junit};
 
-use super::replay::{NOTHING_TAKEN, UntilInterrupted};
+use super::replay::{NOTHING_TAKEN, UntilInterrupted, skipped_text};
 use crate::console::{Console, TextStyle};
 use crate::coverage::{CoverageArguments, TestCoverage};
 use crate::files::{Destination, TextFile};
@@ -75,8 +75,10 @@ impl RegressCommand {
         let ready = source.read(console)?;
         ready.with_target(console, &options, &self.setup.system, |console, system| {
             let mut reached = TestCoverage::with_loading(Attribution::Every, system.collector());
+            let planned = files.len();
             let cases = self.replay_all(console, system, files, &mut reached)?;
-            let status = print_summary(console, &cases);
+            let is_interrupted = testwright_python::is_interrupted();
+            let status = print_summary(console, &cases, planned, is_interrupted);
             if let Some(collector) = system.collector() {
                 let report = reached.into_report(collector, &reports);
                 reports.write(console, &report, |console, table| console.out(table))?;
@@ -113,7 +115,7 @@ impl RegressCommand {
                 Ok((_, test)) => {
                     let trace = replay(system, &test, &options, &mut UntilInterrupted)?;
                     if trace.interrupted {
-                        return Err(CommandError::Interrupted);
+                        break;
                     }
                     self.print_trace(console, &name, &trace);
                     verdict(system, &trace)
@@ -122,7 +124,7 @@ impl RegressCommand {
                     if let CommandError::Error(error) = &load_error {
                         console.error(error);
                     } else if matches!(load_error, CommandError::Interrupted) {
-                        return Err(load_error);
+                        break;
                     }
                     let message = String::from("the harness does not know all of its steps");
                     CaseVerdict::Broken { message }
@@ -131,7 +133,11 @@ impl RegressCommand {
             if let Some(collector) = system.collector() {
                 reached.add_test(|| name.clone(), collector.current().iter().collect());
             }
-            let stop = self.stop && verdict != CaseVerdict::Passed;
+            let has_passed = matches!(
+                verdict,
+                CaseVerdict::Passed | CaseVerdict::PassedInPart { .. }
+            );
+            let stop = self.stop && !has_passed;
             cases.push(TestCase {
                 name,
                 time: started.elapsed(),
@@ -157,9 +163,13 @@ impl RegressCommand {
                 let text = console.paint(TextStyle::Failure, NOTHING_TAKEN);
                 console.out(format_args!("{name}: {text}"));
             }
-            None if self.verbose => {
+            None if self.verbose || trace.skipped_steps() > 0 => {
                 let text = console.paint(TextStyle::Success, "passes");
-                console.out(format_args!("{name}: {text}"));
+                let steps = quantity::format_count(trace.events.len() as u64, "step");
+                match skipped_text(trace).as_str() {
+                    "" => console.out(format_args!("{name}: {text}")),
+                    skipped => console.out(format_args!("{name}: {text} ({steps}{skipped})")),
+                }
             }
             None => {}
         }
@@ -170,7 +180,11 @@ impl RegressCommand {
 /// Returns the verdict on a test for JUnit.
 fn verdict(system: &dyn Target, trace: &Trace) -> CaseVerdict {
     let Some(failure) = trace.failure() else {
-        return if trace.has_taken_step() {
+        return if trace.skipped_steps() > 0 && trace.has_taken_step() {
+            let steps = quantity::format_count(trace.events.len() as u64, "step");
+            let note = format!("{steps}{}", skipped_text(trace));
+            CaseVerdict::PassedInPart { note }
+        } else if trace.has_taken_step() {
             CaseVerdict::Passed
         } else {
             let message = NOTHING_TAKEN.to_owned();
@@ -189,7 +203,12 @@ fn verdict(system: &dyn Target, trace: &Trace) -> CaseVerdict {
 }
 
 /// Prints the numbers of tests, and returns the exit status.
-fn print_summary(console: &mut Console<'_>, cases: &[TestCase]) -> ExitStatus {
+fn print_summary(
+    console: &mut Console<'_>,
+    cases: &[TestCase],
+    planned: usize,
+    is_interrupted: bool,
+) -> ExitStatus {
     let count = |is_counted: fn(&CaseVerdict) -> bool| {
         let found = cases.iter().filter(|case| is_counted(&case.verdict));
         found.count() as u64
@@ -198,6 +217,7 @@ fn print_summary(console: &mut Console<'_>, cases: &[TestCase]) -> ExitStatus {
     let broken = count(|verdict| matches!(verdict, CaseVerdict::Broken { .. }));
     let time: Duration = cases.iter().map(|case| case.time).sum();
     let text = match (failed, broken) {
+        (0, 0) if is_interrupted => "none failed".to_owned(),
         (0, 0) => console.paint(TextStyle::Success, "all pass"),
         (0, broken) => console.paint(TextStyle::Failure, format_args!("{broken} broken")),
         (failed, 0) => console.paint(TextStyle::Failure, format_args!("{failed} failed")),
@@ -206,13 +226,18 @@ fn print_summary(console: &mut Console<'_>, cases: &[TestCase]) -> ExitStatus {
             format_args!("{failed} failed, {broken} broken"),
         ),
     };
-    console.out(format_args!(
-        "{} in {}: {text}",
-        quantity::format_count(cases.len() as u64, "test"),
-        duration::show(time)
-    ));
+    let tests = quantity::format_count(cases.len() as u64, "test");
+    let time = duration::show(time);
+    if is_interrupted {
+        console.out(format_args!(
+            "interrupted after {tests} of {planned} in {time}: {text}"
+        ));
+    } else {
+        console.out(format_args!("{tests} in {time}: {text}"));
+    }
     match (failed, broken) {
         (_, 1..) => ExitStatus::Error,
+        (0, 0) if is_interrupted => ExitStatus::Error,
         (1.., 0) => ExitStatus::FailureFound,
         (0, 0) => ExitStatus::NothingFound,
     }

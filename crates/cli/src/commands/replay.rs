@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use testwright_core::replay::{ReplayOptions, ReplayWatcher, replay};
 use testwright_core::{ActionId, Error, System, Test, Trace, TraceEvent};
-use testwright_python::{Options, OutputMode, SlotValue};
+use testwright_python::{MeasuredCode, Options, OutputMode, SlotValue};
 use testwright_report::Attribution;
 
 use crate::console::{Console, TextStyle};
@@ -61,17 +61,34 @@ impl ReplayCommand {
     pub(crate) fn run(mut self, console: &mut Console<'_>) -> Result<ExitStatus, CommandError> {
         let source = self.setup.restore(&self.tests)?;
         let options = self.options(&source)?;
-        let ready = source.read(console)?;
+        let ready = source.clone().read(console)?;
         let read = |_: &mut Console<'_>, path: &PathBuf| Ok(TextFile::read(path)?);
         let tests = load::try_each(console, &self.tests, read)?;
         let reports = self.coverage.prepare()?;
         let timeout = Some(self.setup.system.step_timeout);
         let explaining = self.explain.then(|| TestExplainer::new(&ready));
         let output = (&reports, explaining.as_ref());
-        // The tests may crash the process: some were saved for that reason.
-        run_guarded(console, timeout, report_crash, |console, note| {
-            self.replay_all(console, ready, tests, &options, output, note)
-        })
+        // Without a reset, what a test does would change the next one.
+        let is_separate = !options.reset_modules && options.measured == MeasuredCode::Nothing;
+        let groups: Vec<Vec<TextFile>> = if is_separate {
+            tests.into_iter().map(|test| vec![test]).collect()
+        } else {
+            vec![tests]
+        };
+        let mut ready = Some(ready);
+        let mut status = ExitStatus::NothingFound;
+        for tests in groups {
+            let ready = match ready.take() {
+                Some(ready) => ready,
+                None => source.clone().read(console)?,
+            };
+            // The tests may crash the process: some were saved for that reason.
+            let replayed = run_guarded(console, timeout, report_crash, |console, note| {
+                self.replay_all(console, ready, tests, &options, output, note)
+            });
+            status = status.max(replayed?);
+        }
+        Ok(status)
     }
 
     /// Returns the options for loading the harness or the models.
@@ -112,7 +129,7 @@ impl ReplayCommand {
                     reached.add_test(name, collector.current().iter().collect());
                 }
             }
-            note.write("\n\n");
+            note.write_own_work();
             if let Some(collector) = system.collector() {
                 let report = reached.into_report(collector, reports);
                 reports.write(console, &report, |console, table| console.out(table))?;
@@ -206,10 +223,11 @@ fn print_verdict(
             console.paint(TextStyle::Failure, NOTHING_TAKEN),
             ExitStatus::Error,
         ),
-        None => (
-            console.paint(TextStyle::Success, format_args!("passes ({steps})")),
-            ExitStatus::NothingFound,
-        ),
+        None => {
+            let text = format!("passes ({steps}{})", skipped_text(trace));
+            let text = console.paint(TextStyle::Success, text);
+            (text, ExitStatus::NothingFound)
+        }
     };
     console.out(format_args!("{}: {verdict}", file.name));
     if let Some(failure) = trace.failure() {
@@ -226,6 +244,14 @@ fn print_verdict(
     }
     console.flush();
     status
+}
+
+/// Returns the number of skipped steps as a clause: `, 2 of them skipped`. Empty if there are none.
+pub(super) fn skipped_text(trace: &Trace) -> String {
+    match trace.skipped_steps() {
+        0 => String::new(),
+        skipped => format!(", {skipped} of them skipped"),
+    }
 }
 
 /// Watcher that stops a replay on Ctrl-C.

@@ -27,7 +27,7 @@ use crate::workers::start::Starter;
 use crate::{CommandError, ExitStatus, duration, load, quantity, report};
 
 mod campaign;
-mod confirm;
+pub(super) mod confirm;
 mod display;
 mod failures;
 mod final_report;
@@ -48,6 +48,7 @@ mod worker_thread;
 mod workers;
 
 use campaign::CampaignInputs;
+pub(crate) use confirm::fails_alone;
 use failures::FailureWriter;
 use final_report::FinalReport;
 use in_process::InProcessSearch;
@@ -264,7 +265,13 @@ impl RunCommand {
             }
             jobs => {
                 let isolation = self.workers.isolation(jobs, self.show_output);
-                let starter = Starter::new(console, Some(&file), args, isolation)?;
+                let starter = Starter::new(
+                    console,
+                    Some(&file),
+                    args,
+                    isolation,
+                    self.system.step_timeout,
+                )?;
                 let inputs = CampaignInputs {
                     source: &source,
                     harness: Some((&file, &harness)),

@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use testwright_core::{Error, Failure};
-use testwright_python::{OutputMode, PythonSystem, StandaloneStyle};
+use testwright_python::{
+    OutputMode, PythonSystem, StandaloneFile, StandaloneStyle, StandaloneTarget,
+};
 
 use crate::console::Console;
 use crate::files::{Destination, UserPath};
 use crate::guard::{report_crash, run_guarded};
 use crate::target::Target;
 use crate::test_source::TestSetup;
-use crate::unit_test::{self, UnitTestDraft};
+use crate::unit_test::{self, UnitTestDraft, UnitTestForm};
 use crate::{CommandError, ExitStatus, load};
 
 /// Write a test as a Python file that needs neither Testwright nor the harness
@@ -93,12 +95,18 @@ impl StandaloneCommand {
         };
         // Without a file of its own, it names all folders by their full path.
         let trial_file = std::env::temp_dir().join("test_saved.py");
+        let target = StandaloneTarget {
+            style: self.style.into(),
+            name: &name,
+            file,
+            check: self.setup.check(),
+        };
         let confirmed = |system: &PythonSystem<'_>,
-                         forms,
+                         forms: Vec<StandaloneFile>,
                          failure: Option<&Failure>,
                          limit: Option<Duration>| {
             let draft = UnitTestDraft {
-                forms,
+                forms: forms.into_iter().map(UnitTestForm::Steps).collect(),
                 limit,
                 process_context: system.process_context(),
             };
@@ -107,7 +115,7 @@ impl StandaloneCommand {
         // The test is run to find out what to assert, and may end the process.
         let crash = RefCell::new(None);
         let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
-            if note.is_empty() {
+            if note.trim().is_empty() {
                 report_crash(console, note, failure)?;
             } else {
                 crash.replace(Some(failure.clone()));
@@ -121,9 +129,8 @@ impl StandaloneCommand {
             |console, note| {
                 let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
                     note.write("while the test ran");
-                    let style = self.style.into();
-                    let (forms, failure) = system.standalone(&test, style, &name, file)?;
-                    note.write("");
+                    let (forms, failure) = system.standalone(&test, &target)?;
+                    note.write_own_work();
                     print(console, confirmed(system, forms, failure.as_ref(), None)?)
                 };
                 load::with_test(console, &harness, &self.test, &options, work)
@@ -134,8 +141,7 @@ impl StandaloneCommand {
         };
         let limit = unit_test::limit_in_file(self.setup.system.step_timeout);
         let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>, test| {
-            let style = (self.style.into(), limit);
-            let forms = system.standalone_of_crash(&test, &failure, style, &name, file)?;
+            let forms = system.standalone_of_crash(&test, &failure, &target, limit)?;
             print(
                 console,
                 confirmed(system, forms, Some(&failure), Some(limit))?,

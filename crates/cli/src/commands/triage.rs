@@ -24,10 +24,10 @@ use crate::{CommandError, ExitStatus, quantity, report};
 
 /// Group failing tests by bug
 ///
-/// The tests are replayed. If an earlier step is to blame for a failure, since the system differs from its
-/// reference after it in several ways, tests with the same such step are one group. Else tests that fail at
-/// the same place are. Each group is shown with its shortest test. A folder stands for all `.test` files in
-/// it and below. Tests that no longer fit the harness are reported and left out.
+/// The tests are replayed. If an earlier step is to blame for a failure, since the system first differs from
+/// its reference after it, tests with the same such step are one group. Else tests that fail at the same
+/// place are. Each group is shown with its shortest test. A folder stands for all `.test` files in it and
+/// below. Tests that no longer fit the harness are reported and left out.
 #[derive(clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -104,9 +104,10 @@ impl TriageCommand {
             }
             // A broken test may hide a failure, so without failures the question is open.
             let is_tested = !(sorted.passing.is_empty() && sorted.ignored.is_empty());
+            let is_answered = is_tested && sorted.broken.is_empty() && sorted.left_out == 0;
             Ok(if !sorted.cases.is_empty() {
                 ExitStatus::FailureFound
-            } else if is_tested && sorted.broken.is_empty() {
+            } else if is_answered {
                 ExitStatus::NothingFound
             } else {
                 ExitStatus::Error
@@ -129,8 +130,9 @@ impl TriageCommand {
         };
         for (name, test) in suite.tests {
             let trace = replay(system, &test, &options, &mut UntilInterrupted)?;
-            if trace.interrupted {
-                return Err(CommandError::Interrupted);
+            if trace.interrupted || sorted.left_out > 0 {
+                sorted.left_out += 1;
+                continue;
             }
             match trace.failure() {
                 None if trace.has_taken_step() => sorted.passing.push(name),
@@ -277,6 +279,8 @@ struct SortedTests {
     ignored: Vec<String>,
     /// Files of tests that the harness does not understand any more.
     broken: Vec<String>,
+    /// The number of tests that were not replayed, since the user stopped the command.
+    left_out: usize,
 }
 
 impl SortedTests {
@@ -293,7 +297,11 @@ fn print_summary(console: &mut Console<'_>, sorted: &SortedTests, groups: usize)
         sorted.names.len() + sorted.passing.len() + sorted.ignored.len() + sorted.broken.len();
     let mut parts = Vec::new();
     if sorted.names.is_empty() {
-        parts.push(console.paint(TextStyle::Success, "none to look at"));
+        let text = match sorted.left_out {
+            0 => console.paint(TextStyle::Success, "none to look at"),
+            _ => "none to look at so far".to_owned(),
+        };
+        parts.push(text);
     } else {
         let groups = quantity::format_count(groups as u64, "group");
         let failing_text = format!("{} failing in {groups}", sorted.names.len());
@@ -308,9 +316,13 @@ fn print_summary(console: &mut Console<'_>, sorted: &SortedTests, groups: usize)
             parts.push(format!("{} {word}", quantity::grouped(names.len() as u64)));
         }
     }
+    if sorted.left_out > 0 {
+        let left_out = quantity::grouped(sorted.left_out as u64);
+        parts.push(format!("interrupted, so {left_out} not looked at"));
+    }
     console.out(format_args!(
         "{}: {}",
-        quantity::format_count(all as u64, "test"),
+        quantity::format_count((all + sorted.left_out) as u64, "test"),
         parts.join(", ")
     ));
 }
@@ -323,6 +335,8 @@ struct TriageReport<'a> {
     passing: &'a [String],
     ignored: &'a [String],
     broken: &'a [String],
+    /// True if the user stopped the command before it was done.
+    interrupted: bool,
 }
 
 /// A group of failing tests.
@@ -383,6 +397,7 @@ impl<'a> TriageReport<'a> {
             passing: &sorted.passing,
             ignored: &sorted.ignored,
             broken: &sorted.broken,
+            interrupted: sorted.left_out > 0,
         }
     }
 

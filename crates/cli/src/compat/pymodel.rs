@@ -124,7 +124,7 @@ impl ActionFilterArguments {
         Filter {
             include: self.include.clone(),
             exclude: self.exclude.clone(),
-            ignores_unknown: true,
+            follows_pymodel: true,
         }
     }
 }

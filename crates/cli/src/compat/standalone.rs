@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use testwright_python::{MeasuredCode, OutputMode, PythonSystem, StandaloneStyle};
+use testwright_python::{
+    MeasuredCode, OutputMode, PythonSystem, StandaloneStyle, StandaloneTarget,
+};
 
 use super::{Invocation, Tool, ToolOutcome};
 use crate::compiled::CompiledModule;
 use crate::console::Console;
 use crate::files::{Destination, UserPath};
 use crate::target::Target;
-use crate::unit_test::UnitTestDraft;
+use crate::unit_test::{UnitTestDraft, UnitTestForm};
 use crate::{CommandError, load};
 
 /// Write a test as a Python program that needs neither harness nor tool
@@ -75,10 +77,19 @@ impl Tool for Standalone {
             let path = destination.file();
             let file = path.map(UserPath::absolute);
             let style = StandaloneStyle::Script;
-            let (forms, failure) = system.standalone(&test, style, "saved", file)?;
-            let first = forms.first().cloned().unwrap_or_default();
+            let target = StandaloneTarget {
+                style,
+                name: "saved",
+                file,
+                check: true,
+            };
+            let (forms, failure) = system.standalone(&test, &target)?;
+            let first = forms
+                .first()
+                .map(|form| form.text.clone())
+                .unwrap_or_default();
             let draft = UnitTestDraft {
-                forms,
+                forms: forms.into_iter().map(UnitTestForm::Steps).collect(),
                 limit: None,
                 process_context: system.process_context(),
             };

@@ -7,18 +7,21 @@ use rustc_hash::FxHashSet;
 use testwright_campaign::SentName;
 use testwright_core::product::ModelError;
 use testwright_core::{
-    ActionId, Catalog, Coverage, Covered, Error, Outcome, Random, Step, System, TargetId,
-    TemplateSet, Test, saved,
+    ActionId, Catalog, Coverage, Covered, Error, Examination, FailureKind, Outcome, Random, Step,
+    System, TargetId, TemplateSet, saved,
 };
 use testwright_model::{ProductSystem, state_text};
-use testwright_python::{Models, OutputCapture, OutputMode, SlotValue, StepperFactory};
+use testwright_python::{
+    HarnessProblem, Models, OutputCapture, OutputMode, SlotValue, StepperFactory,
+};
 
 use super::ModelPytestFile;
 use crate::files::TextFile;
 use crate::guard::ProgressNote;
 use crate::target::{NameListener, ReachedArcs, Target, TargetDescription};
-use crate::unit_test::UnitTestDraft;
+use crate::unit_test::{UnitTestDraft, UnitTestForm, UnitTestRequest, limit_in_file};
 use crate::workers::actions::mentioned_actions;
+use crate::workers::reduce::is_fatal;
 
 /// Redirects the output of models, from before they are imported.
 pub(crate) struct OutputGuard(OutputCapture);
@@ -120,12 +123,15 @@ impl<'s, 'w, 'm> ModelSystem<'s, 'w, 'm> {
 }
 
 impl ModelSystem<'_, '_, '_> {
+    /// Returns the reason for which the models or the stepper cannot be used, if one has come up.
+    pub(crate) fn unusable(&self) -> Option<Error> {
+        self.product.unusable().cloned()
+    }
+
     /// Renders a test as a pytest file that replays it with the stepper.
     fn pytest_file(
         &self,
-        test: &Test,
-        title: &str,
-        file: &Path,
+        wanted: &UnitTestRequest<'_>,
         (stepper, timeout): (&str, Duration),
     ) -> Result<String, Error> {
         let product = self.product.product();
@@ -134,7 +140,7 @@ impl ModelSystem<'_, '_, '_> {
                 .with_help("`testwright model test` writes runs of suites"));
         }
         let mut steps = Vec::new();
-        for step in &test.steps {
+        for step in &wanted.test.steps {
             let known = match step {
                 Step::Act(action) => self.product.name_and_arguments(*action),
                 Step::Restart => return Err(Error::new("the failure needs several tests")),
@@ -151,18 +157,18 @@ impl ModelSystem<'_, '_, '_> {
                 "testwright run {} --stepper {stepper}",
                 self.names.join(" ")
             ),
-            title,
+            title: wanted.title,
             models: &self.names,
             stepper,
             model_folder: &here,
             steps,
             reason: "A test that failed in `testwright run`",
             timeout,
-            check: true,
+            check: wanted.check,
             run: None,
             tries: None,
         };
-        Ok(pytest_file.write(file.parent().unwrap_or(Path::new("."))))
+        Ok(pytest_file.write(wanted.file.parent().unwrap_or(Path::new("."))))
     }
 }
 
@@ -212,6 +218,14 @@ impl System for ModelSystem<'_, '_, '_> {
         outcome
     }
 
+    fn examine(&mut self) -> Option<Examination> {
+        self.product.examine()
+    }
+
+    fn step_with_lines(&mut self, action: ActionId, lines: &mut Vec<String>) -> Outcome {
+        self.product.step_with_lines(action, lines)
+    }
+
     fn check(&mut self) -> Outcome {
         self.product.check()
     }
@@ -252,6 +266,19 @@ impl Target for ModelSystem<'_, '_, '_> {
         "transition"
     }
 
+    fn problems(&self) -> Vec<HarnessProblem> {
+        let problem = |error: &Error| {
+            let help = error.help.iter().map(|help| format!("; {help}"));
+            HarnessProblem {
+                line: 0,
+                message: error.message.clone() + &help.collect::<String>(),
+                times: 1,
+                is_mistake: true,
+            }
+        };
+        self.product.unusable().map(problem).into_iter().collect()
+    }
+
     fn describe_targets(&self, targets: &[TargetId], _root: &Path) -> Vec<TargetDescription> {
         let names: Vec<&str> = self
             .product
@@ -286,7 +313,10 @@ impl Target for ModelSystem<'_, '_, '_> {
         let Some((name, timeout)) = self.pending_stepper.take() else {
             return Ok(());
         };
-        match self.steppers.import_managed(&name, Some(timeout)) {
+        match self
+            .steppers
+            .import_managed(&name, Some(super::stepper_limits(timeout)))
+        {
             Ok(stepper) => {
                 self.product.attach(Box::new(stepper));
                 Ok(())
@@ -307,23 +337,28 @@ impl Target for ModelSystem<'_, '_, '_> {
         }
     }
 
-    fn unit_test(
-        &mut self,
-        test: &Test,
-        title: &str,
-        file: &Path,
-    ) -> Option<Result<UnitTestDraft, Error>> {
+    fn unit_test(&mut self, wanted: &UnitTestRequest<'_>) -> Option<Result<UnitTestDraft, Error>> {
         let (stepper, timeout) = self.stepper.clone()?;
+        // The file interrupts a stepper that hangs, but nothing that ends its process.
+        let kind = wanted.failure.kind;
+        if is_fatal(kind) && kind != FailureKind::Hang {
+            return None;
+        }
         // In a process that has not run the test, only the names of its steps are known.
-        let text = saved::write(self.actions(), test, &[]);
+        let text = saved::write(self.actions(), wanted.test, &[]);
         self.product.discover_actions(&text, &mut |_, _| {});
-        let text = self.pytest_file(test, title, file, (&stepper, timeout));
+        let timeout = limit_in_file(timeout);
+        let text = self.pytest_file(wanted, (&stepper, timeout));
         let process_context = self.process_context();
         Some(text.map(|text| UnitTestDraft {
-            forms: vec![text],
+            forms: vec![UnitTestForm::Replay(text)],
             limit: None,
             process_context,
         }))
+    }
+
+    fn use_full_limits(&mut self) {
+        self.product.use_full_limits();
     }
 
     fn reserve_actions(&mut self, test: &str) {
@@ -373,6 +408,10 @@ impl Target for ModelSystem<'_, '_, '_> {
 
     fn register_actions(&mut self, test: &TextFile) {
         let notes = self.notes;
+        if let StepNotes::Lookup(note) | StepNotes::Test(note) = notes {
+            // The reset before the first step has a time limit.
+            note.write("");
+        }
         self.product
             .discover_actions(&test.text, &mut |step, text| match notes {
                 StepNotes::Off => {}

@@ -1,15 +1,14 @@
 //! The [`Target`] interface of a system that logs its steps: everything else is forwarded.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use testwright_campaign::LoggedSystem;
-use testwright_core::{ActionId, Error, Failure, TargetId, Test};
+use testwright_core::{ActionId, Error, TargetId};
 use testwright_python::{Collector, HarnessProblem, Hook, OutputMode, SlotValue};
 
 use super::{NameListener, ReachedArcs, Target, TargetDescription};
 use crate::files::TextFile;
-use crate::unit_test::UnitTestDraft;
+use crate::unit_test::{UnitTestDraft, UnitTestRequest};
 
 impl<S: Target> Target for LoggedSystem<'_, S> {
     fn is_measured(&self) -> bool {
@@ -96,24 +95,16 @@ impl<S: Target> Target for LoggedSystem<'_, S> {
         self.system().reference_text(action)
     }
 
-    fn unit_test(
-        &mut self,
-        test: &Test,
-        title: &str,
-        file: &Path,
-    ) -> Option<Result<UnitTestDraft, Error>> {
-        self.system_mut().unit_test(test, title, file)
+    fn mark_own_work(&self) {
+        LoggedSystem::mark_own_work(self);
     }
 
-    fn unit_test_of_crash(
-        &mut self,
-        test: &Test,
-        failure: (&Failure, Duration),
-        title: &str,
-        file: &Path,
-    ) -> Option<Result<UnitTestDraft, Error>> {
-        self.system_mut()
-            .unit_test_of_crash(test, failure, title, file)
+    fn unit_test(&mut self, wanted: &UnitTestRequest<'_>) -> Option<Result<UnitTestDraft, Error>> {
+        self.system_mut().unit_test(wanted)
+    }
+
+    fn use_full_limits(&mut self) {
+        self.system_mut().use_full_limits();
     }
 
     fn file(&self) -> Option<&Path> {

@@ -9,12 +9,16 @@ use testwright_core::{
 use testwright_python::{OutputMode, SlotValue};
 
 use super::{ReachedArcs, Target, TargetDescription};
+use crate::files::TextFile;
+use crate::workers::actions::ActionRegistry;
 
 /// A system that runs in other processes. Only its behavior is known: no coverage, no output.
 pub(crate) struct RemoteTarget<L: Launcher> {
     pub(crate) remote: RemoteSystem<L>,
     /// The Python program, and the folder that the command was called in.
     pub(crate) process_context: (PathBuf, PathBuf),
+    /// The actions of models that saved tests have mentioned; `None` for a harness.
+    pub(crate) mentioned: Option<ActionRegistry>,
 }
 
 impl<L: Launcher> System for RemoteTarget<L> {
@@ -114,6 +118,18 @@ impl<L: Launcher> Target for RemoteTarget<L> {
 
     fn slot_values(&self, _action: ActionId) -> Vec<SlotValue> {
         Vec::new()
+    }
+
+    fn use_full_limits(&mut self) {
+        self.remote.use_full_limits();
+    }
+
+    fn register_actions(&mut self, test: &TextFile) {
+        if let Some(actions) = &self.mentioned {
+            // Reading registers them. What else is wrong with the test is told later.
+            let _problems = actions.read(&test.text);
+            self.remote.set_catalog(actions.catalog().clone());
+        }
     }
 
     fn process_context(&self) -> Option<(PathBuf, PathBuf)> {

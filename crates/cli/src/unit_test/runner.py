@@ -3,11 +3,13 @@
 Arguments: the file, `pytest`, `unittest` or `script`, and the path of the report.
 """
 
+import atexit
 import importlib.util
 import json
 import os
 import runpy
 import sys
+import threading
 import traceback
 
 FILE, STYLE, REPORT = sys.argv[1:]
@@ -17,14 +19,35 @@ def note(error):
     """Writes the first failure to the report."""
     if os.path.exists(REPORT):
         return
-    frames = traceback.extract_tb(error.__traceback__)
+    # A script turns an exit into an exception, so that it does not look like success.
+    if isinstance(error.__cause__, SystemExit):
+        error = error.__cause__
+    places = [
+        (frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
+    lines = [line for path, line in places if os.path.realpath(path) == FILE]
+    name, line = os.path.basename(places[-1][0]) if places else "", places[-1][1] if places else 0
     found = {
         "exception": type(error).__qualname__,
-        "text": str(error)[:500],
-        "is_own": bool(frames) and os.path.realpath(frames[-1].filename) == FILE,
+        "text": text_of(error),
+        "location": f"{name}:{line}",
+        "lines": lines,
+        "signature": getattr(error, "signature", None),
+        "is_own": bool(places) and os.path.realpath(places[-1][0]) == FILE,
     }
     with open(REPORT, "w", encoding="utf-8") as report:
         json.dump(found, report)
+
+
+def text_of(error):
+    """Returns the message of an exception without what pytest adds to assertions."""
+    try:
+        text = str(error)[:5_000]
+    except Exception:
+        return "(its message cannot be shown)"
+    if isinstance(error, AssertionError):
+        text = f"\n{text}".partition("\nassert ")[0][1:]
+    return text
 
 
 def run_with_pytest(pytest):
@@ -90,6 +113,12 @@ try:
 except BaseException as error:
     note(error)
     FAILED = True
+STATUS = 1 if FAILED else 0
+# Exit handlers end what the file has started, but they cannot hold up the end.
+LIMIT = threading.Timer(5, os._exit, [STATUS])
+LIMIT.daemon = True
+LIMIT.start()
+atexit._run_exitfuncs()
 for stream in (sys.stdout, sys.stderr):
     stream.flush()
-os._exit(1 if FAILED else 0)
+os._exit(STATUS)

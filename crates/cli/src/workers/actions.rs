@@ -100,6 +100,11 @@ impl ActionRegistry {
         known.action(class, rest)
     }
 
+    /// Returns a copy of the catalog, if it has all actions.
+    pub(crate) fn complete_catalog(&self) -> Option<Catalog> {
+        (!self.is_open).then(|| self.catalog().clone())
+    }
+
     /// Decodes a test from a worker.
     pub(crate) fn decode_test(&self, sent: SentTest) -> Test {
         if sent.has_names() {

@@ -11,7 +11,7 @@ use testwright_campaign::{
     Activity, CheckedConnection, LOST_CONNECTION, LoggedSystem, ReportSender, SentFailure,
     SentTest, StepLog, WorkerContext, WorkerSpawner, connect, serve,
 };
-use testwright_core::analyse::culprit::identify;
+use testwright_core::analyse::culprit::{Culprit, identify};
 use testwright_core::shrink::ReduceError;
 use testwright_core::{Error, Step, saved};
 use testwright_core::{
@@ -20,14 +20,16 @@ use testwright_core::{
 };
 use testwright_python::{Hook, Interpreter, Options, ProcessOwner, PythonSystem};
 
+use super::reduce::is_fatal;
 use super::search::{self, SharedSender};
-use super::{LoadRefusal, LoadReport, WorkerReport, WorkerSetup, WorkerTask};
+use super::{LoadRefusal, LoadReport, SentCulprit, WorkerReport, WorkerSetup, WorkerTask};
 use crate::commands::{RunCommand, SelectedStrategy};
 use crate::console::Console;
 use crate::models::{ModelSystem, StepNotes};
 use crate::reduction::{self, ReductionGoal};
 use crate::source::with_model_system;
 use crate::target::Target;
+use crate::unit_test::UnitTestRequest;
 use crate::{CommandError, ExitStatus, Terminal, load, panics};
 
 /// Runs workers for a supervisor (internal; not for direct use)
@@ -213,7 +215,9 @@ impl WorkerCommand {
         task: WorkerTask,
     ) -> io::Result<()> {
         let mut connection = CheckedConnection::new(connection);
+        log.set_activity(Activity::Loading);
         let started = system.start();
+        log.set_activity(Activity::OwnWork);
         if let WorkerTask::Serve = task {
             return match started {
                 Ok(()) => serve(&mut LoggedSystem::new(system, log), &mut connection),
@@ -249,28 +253,42 @@ impl WorkerCommand {
                 search::search(&self.run, system, log, &sender, task);
                 None
             }
-            WorkerTask::Simplify { test, failure } => {
-                Some(simplify(&self.run, system, log, test, failure))
-            }
+            WorkerTask::Simplify {
+                test,
+                failure,
+                culprit,
+            } => Some(simplify(&self.run, system, log, test, (failure, culprit))),
             WorkerTask::Identify { test, failure } => {
                 Some(find_culprit(&self.run, system, log, test, failure))
             }
             WorkerTask::Replay { text } => Some(replay_saved(&self.run, system, log, &text)),
             WorkerTask::WriteUnitTest {
                 test,
-                fatal,
+                failure,
                 title,
                 file,
                 limit,
             } => {
                 let test = test.for_system(system);
-                let written = match fatal.and_then(SentFailure::into_failure) {
-                    None => system.unit_test(&test, &title, &file),
-                    Some(failure) => {
-                        let failure = (&failure, limit);
-                        system.unit_test_of_crash(&test, failure, &title, &file)
-                    }
-                };
+                let failure = failure.into_failure();
+                if failure
+                    .as_ref()
+                    .is_some_and(|failure| is_fatal(failure.kind))
+                {
+                    // Models find the actions of a test by running it, and it may hang.
+                    log.set_activity(Activity::Stepping);
+                }
+                let written = failure.and_then(|failure| {
+                    system.unit_test(&UnitTestRequest {
+                        test: &test,
+                        failure: &failure,
+                        check: self.run.reduce_options().check,
+                        limit,
+                        title: &title,
+                        file: &file,
+                    })
+                });
+                log.set_activity(Activity::OwnWork);
                 Some(match written {
                     None => WorkerReport::NoUnitTest,
                     Some(Ok(text)) => WorkerReport::UnitTest(text),
@@ -335,19 +353,20 @@ fn simplify<S: Target>(
     system: &mut S,
     log: &StepLog,
     test: SentTest,
-    failure: SentFailure,
+    (failure, culprit): (SentFailure, Option<SentCulprit>),
 ) -> WorkerReport {
     let test = test.for_system(system);
     let Some(failure) = failure.into_failure() else {
         return WorkerReport::Impossible(Error::new("there is no such kind of failure").into());
     };
+    let culprit = culprit.map(Culprit::from);
     let options = run.reduce_options();
     system.call_hook(Hook::BeforeReduce);
     let mut proceed = || !log.is_stop_requested();
     let shrunk = reduction::shrink(
         &mut LoggedSystem::new(system, log),
         &test,
-        &failure,
+        (&failure, culprit.as_ref()),
         &options,
         ReductionGoal::Simple,
         &mut proceed,

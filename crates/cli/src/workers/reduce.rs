@@ -8,26 +8,32 @@
 //! effects of earlier tests does not fail here; then those tests are put in front of it, as few as
 //! suffice.
 
+mod bounds;
+mod remotely;
+mod task;
+
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use testwright_campaign::{
-    ForkServer, ProcessLauncher, RemoteSystem, SentFailure, StepLog, Supervisor,
-    TEST_TIMEOUT_SIGNATURE, Timeouts, WorkerLoss, WorkerOutcome, supervise,
-};
-use testwright_core::analyse::culprit::{BugIdentity, identify};
-use testwright_core::replay::{ReplayOptions, replay};
-use testwright_core::shrink::{ReduceError, ReduceOptions, Shrunk};
+use testwright_campaign::{Activity, ForkServer, SentFailure, Timeouts, WorkerLoss};
+use testwright_core::analyse::culprit::{BugIdentity, Culprit};
+use testwright_core::shrink::ReduceOptions;
 use testwright_core::{Catalog, Error, Failure, FailureKind, Step, Test, saved};
 use testwright_python::StandaloneStyle;
 
-use super::actions::{ActionRegistry, WorkerActionIds};
+use super::actions::ActionRegistry;
 use super::start::{ForkServerError, Starter};
 use super::{WorkerReport, WorkerTask};
 use crate::files::UserPath;
-use crate::reduction::{self, ReductionGoal};
-use crate::unit_test;
+use crate::{duration, reduction, unit_test};
+use bounds::ReductionBounds;
+use task::WorkerAnswer;
+
+pub(crate) use bounds::TIME_IS_UP;
+pub(crate) use remotely::fatal_guard;
+pub(crate) use task::start;
 
 /// Reduces one test after the other in worker processes.
 pub(crate) struct WorkerReducer<'a> {
@@ -45,6 +51,8 @@ pub(crate) struct WorkerReducer<'a> {
     pub(crate) deadline: &'a OnceLock<Instant>,
     /// Set when the result of the current reduction is not needed any more.
     pub(crate) is_cancelled: Arc<AtomicBool>,
+    /// Receives remarks for the user about what takes long.
+    pub(crate) remarks: Option<Sender<String>>,
     /// The fork server, once it is started.
     fork_server: Option<ForkServer>,
 }
@@ -87,15 +95,6 @@ enum SimplifyResult {
     NotReproduced(Option<Failure>),
 }
 
-/// The result of a worker's task.
-enum WorkerAnswer {
-    Report(WorkerReport),
-    /// The worker died or hung. Contains the test that it was running.
-    Lost(Box<WorkerLoss>, Test),
-    /// The worker ended without a report, or could not be started.
-    Nothing,
-}
-
 impl<'a> WorkerReducer<'a> {
     /// Creates a reducer without a fork server.
     pub(crate) fn new(
@@ -114,20 +113,24 @@ impl<'a> WorkerReducer<'a> {
             stop,
             deadline,
             is_cancelled: Arc::default(),
+            remarks: None,
             fork_server: None,
         }
     }
 
     /// Creates a second reducer with the same settings, to be used in parallel.
     pub(crate) fn duplicate(&self) -> WorkerReducer<'a> {
-        WorkerReducer::new(
-            self.starter,
-            self.actions,
-            self.options,
-            self.timeouts,
-            self.stop,
-            self.deadline,
-        )
+        WorkerReducer {
+            remarks: self.remarks.clone(),
+            ..WorkerReducer::new(
+                self.starter,
+                self.actions,
+                self.options,
+                self.timeouts,
+                self.stop,
+                self.deadline,
+            )
+        }
     }
 
     /// Returns true if the time for reductions is up.
@@ -139,6 +142,7 @@ impl<'a> WorkerReducer<'a> {
     fn bounds(&self) -> ReductionBounds<'a> {
         ReductionBounds {
             deadline: Some(self.deadline),
+            grace: Duration::ZERO,
             is_cancelled: self.is_cancelled.clone(),
         }
     }
@@ -148,10 +152,13 @@ impl<'a> WorkerReducer<'a> {
     pub(crate) fn reduce(
         &mut self,
         test: &Test,
-        failure: &Failure,
+        (failure, culprit): (&Failure, Option<&Culprit>),
         history: Option<&Test>,
     ) -> Result<ReductionOutcome, Error> {
         let started = Instant::now();
+        if failure.kind == FailureKind::Hang && failure.signature == RESET {
+            return self.confirm_reset_hang(test, failure);
+        }
         let mut other_failure = None;
         let with_others = history.map(|history| growing_suffixes(history, test.len()));
         let candidates = std::iter::once(test.clone()).chain(with_others.into_iter().flatten());
@@ -181,11 +188,11 @@ impl<'a> WorkerReducer<'a> {
                     }
                     ReplayResult::Passes => SimplifyResult::NotReproduced(None),
                     ReplayResult::Fails { .. } | ReplayResult::Unknown => {
-                        self.simplify(&candidate, failure)?
+                        self.simplify(&candidate, failure, culprit)?
                     }
                 }
             } else {
-                self.simplify(&candidate, failure)?
+                self.simplify(&candidate, failure, culprit)?
             };
             match attempt {
                 SimplifyResult::NotReproduced(other) if number == 0 => other_failure = other,
@@ -225,13 +232,18 @@ impl<'a> WorkerReducer<'a> {
 
     /// Simplifies a test in one process for all attempts. If the result does not fail in a new
     /// process, attempts have influenced each other, and each gets a process of its own.
-    fn simplify(&mut self, test: &Test, failure: &Failure) -> Result<SimplifyResult, Error> {
+    fn simplify(
+        &mut self,
+        test: &Test,
+        failure: &Failure,
+        culprit: Option<&Culprit>,
+    ) -> Result<SimplifyResult, Error> {
         let attempt = if is_fatal(failure.kind) {
             self.simplify_remotely(test, failure, false)?
         } else {
-            self.simplify_in_worker(test, failure)?
+            self.simplify_in_worker(test, failure, culprit)?
         };
-        // A hang is confirmed already.
+        // The reduced test of a hang was confirmed in a new process.
         let is_stopping = self.stop.load(Ordering::Relaxed) || failure.kind == FailureKind::Hang;
         match &attempt {
             SimplifyResult::Simpler { test: short, .. }
@@ -265,10 +277,12 @@ impl<'a> WorkerReducer<'a> {
         &mut self,
         test: &Test,
         failure: &Failure,
+        culprit: Option<&Culprit>,
     ) -> Result<SimplifyResult, Error> {
         let task = WorkerTask::Simplify {
             test: self.actions.encode_test(test),
             failure: failure.into(),
+            culprit: culprit.cloned().map(Into::into),
         };
         match self.run_task(&task, self.stop, self.bounds())? {
             WorkerAnswer::Report(WorkerReport::Simplified {
@@ -297,121 +311,6 @@ impl<'a> WorkerReducer<'a> {
         }
     }
 
-    /// Simplifies a test step by step from here; with a new process for each attempt if `is_fresh`.
-    fn simplify_remotely(
-        &mut self,
-        test: &Test,
-        failure: &Failure,
-        is_fresh: bool,
-    ) -> Result<SimplifyResult, Error> {
-        // A test that takes too long as a whole needs all of its time.
-        if failure.kind == FailureKind::Hang && failure.signature != TEST_TIMEOUT_SIGNATURE {
-            return self.simplify_hang(test, failure, is_fresh);
-        }
-        let aim = if failure.kind == FailureKind::Hang {
-            ReductionGoal::Short
-        } else {
-            ReductionGoal::Simple
-        };
-        self.shrink(test, failure, aim, (None, is_fresh))
-    }
-
-    /// Simplifies a test in which a step hangs.
-    ///
-    /// A hundred trials that each wait for the limit of a step would take long, so trials have a
-    /// limit that is learned from the steps that end. A step that exceeds it need not hang, so the
-    /// result is confirmed with the real limit.
-    fn simplify_hang(
-        &mut self,
-        test: &Test,
-        failure: &Failure,
-        is_fresh: bool,
-    ) -> Result<SimplifyResult, Error> {
-        let mut last = SimplifyResult::NotReproduced(None);
-        for floor in WorkerReducer::HANG_FLOORS {
-            let floor = floor.min(self.timeouts.step);
-            last = self.shrink(test, failure, ReductionGoal::Short, (Some(floor), is_fresh))?;
-            if let SimplifyResult::Simpler { test: short, .. } = &last {
-                let mut remote = self.remote(self.timeouts);
-                let options = ReplayOptions {
-                    check: self.options.check,
-                };
-                let confirmed = replay(&mut remote, short, &options, &mut ())?;
-                match confirmed.failure() {
-                    Some(confirmed) if confirmed.is_same_as(failure) => return Ok(last),
-                    other => last = SimplifyResult::NotReproduced(other.cloned()),
-                }
-            }
-            if self.is_time_up() {
-                break;
-            }
-        }
-        match last {
-            SimplifyResult::Simpler { .. } => Ok(last),
-            _ => self.confirm_hang(test, failure),
-        }
-    }
-
-    /// Runs a test that hangs as it was found, with the real limit.
-    fn confirm_hang(&mut self, test: &Test, failure: &Failure) -> Result<SimplifyResult, Error> {
-        let mut remote = self.remote(self.timeouts);
-        let options = ReplayOptions {
-            check: self.options.check,
-        };
-        let confirmed = replay(&mut remote, test, &options, &mut ())?;
-        Ok(match confirmed.failure() {
-            Some(confirmed) if confirmed.is_same_as(failure) => SimplifyResult::Simpler {
-                test: test.clone(),
-                failure: confirmed.clone(),
-                runs: 1,
-                complete: false,
-            },
-            other => SimplifyResult::NotReproduced(other.cloned()),
-        })
-    }
-
-    /// The least limits of steps in trials of a test that hangs, tried one after the other.
-    const HANG_FLOORS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(500)];
-
-    /// Runs the reduction algorithm on a remote system. With `hang_floor`, steps have a limit that is
-    /// learned, of at least that.
-    fn shrink(
-        &mut self,
-        test: &Test,
-        failure: &Failure,
-        aim: ReductionGoal,
-        (hang_floor, is_fresh): (Option<Duration>, bool),
-    ) -> Result<SimplifyResult, Error> {
-        let (stop, bounds) = (self.stop, self.bounds());
-        let mut proceed = || !stop.load(Ordering::Relaxed) && !bounds.is_over();
-        let options = self.options;
-        let mut remote = self.remote(self.timeouts);
-        if is_fresh {
-            remote = remote.with_process_per_test();
-        }
-        if let Some(floor) = hang_floor {
-            remote = remote.with_learned_limit(floor, None);
-        }
-        match reduction::shrink(&mut remote, test, failure, &options, aim, &mut proceed) {
-            Ok((
-                Shrunk {
-                    test,
-                    failure: found,
-                    complete,
-                    ..
-                },
-                effort,
-            )) => Ok(SimplifyResult::Simpler {
-                test,
-                failure: found.unwrap_or_else(|| failure.clone()),
-                runs: effort.runs,
-                complete,
-            }),
-            Err(ReduceError::NotReproduced(other)) => Ok(SimplifyResult::NotReproduced(other)),
-            Err(ReduceError::Error(error)) => Err(error),
-        }
-    }
-
     /// Finds the identity of the bug that a reduced test shows.
     ///
     /// That is done in a worker at full speed; if the test or an observation ends the worker, it is
@@ -432,42 +331,11 @@ impl<'a> WorkerReducer<'a> {
         }
     }
 
-    /// Finds the identity of a bug step by step from here.
-    fn identify_remotely(&self, test: &Test, failure: &Failure) -> Result<BugIdentity, Error> {
-        let stop = self.stop;
-        let options = ReplayOptions {
-            check: self.options.check,
-        };
-        let bounds = self.bounds();
-        let mut proceed = || !stop.load(Ordering::Relaxed) && !bounds.is_over();
-        // Many observations may hang, and each would wait for the whole limit.
-        let floor = Duration::from_millis(500).min(self.timeouts.step);
-        let remote = self.remote(self.timeouts);
-        let mut remote = remote.with_learned_limit(floor, None);
-        identify(&mut remote, test, failure, &options, &mut proceed)
-    }
-
-    /// Returns the system in processes that may die.
-    fn remote(
-        &self,
-        timeouts: Timeouts,
-    ) -> RemoteSystem<
-        ProcessLauncher<impl FnMut() -> Result<ForkServer, Error> + use<'a>, WorkerTask>,
-    > {
-        let (starter, stop) = (self.starter, self.stop);
-        let start = move || start(starter, stop);
-        RemoteSystem::new(
-            self.actions.catalog().clone(),
-            ProcessLauncher::new(start, WorkerTask::Serve),
-            timeouts,
-        )
-    }
-
     /// Starts the fork server, which loads the harness, unless that was done already.
     pub(crate) fn prepare(&mut self) -> Result<(), ForkServerError> {
         if self.fork_server.is_none() {
             let stop = self.stop;
-            let mut wait = || !stop.load(Ordering::Relaxed);
+            let mut wait = |_| !stop.load(Ordering::Relaxed);
             self.fork_server = Some(self.starter.start(&mut wait)?);
         }
         Ok(())
@@ -478,28 +346,27 @@ impl<'a> WorkerReducer<'a> {
         let task = WorkerTask::Replay {
             text: text.to_owned(),
         };
-        // One short test is run even when the time is up: a result that is not checked is worth less.
-        Ok(
-            match self.run_task(&task, self.stop, ReductionBounds::default())? {
-                WorkerAnswer::Report(WorkerReport::Replayed { failure: None, .. }) => {
-                    ReplayResult::Passes
-                }
-                WorkerAnswer::Report(WorkerReport::Replayed {
-                    test,
-                    failure: Some(failure),
-                }) => ReplayResult::Fails {
-                    test: self.actions.decode_test(test),
-                    failure: failure
-                        .into_failure()
-                        .ok_or_else(|| Error::new("there is no such kind of failure"))?,
-                },
-                WorkerAnswer::Lost(loss, test) => ReplayResult::Fails {
-                    failure: loss_failure(&loss, &test, &self.actions.catalog()),
-                    test,
-                },
-                WorkerAnswer::Report(_) | WorkerAnswer::Nothing => ReplayResult::Unknown,
+        // A result that is not checked is worth less, so the time may be exceeded a little.
+        let bounds = self.bounds().with_grace(ReductionBounds::CHECK);
+        Ok(match self.run_task(&task, self.stop, bounds)? {
+            WorkerAnswer::Report(WorkerReport::Replayed { failure: None, .. }) => {
+                ReplayResult::Passes
+            }
+            WorkerAnswer::Report(WorkerReport::Replayed {
+                test,
+                failure: Some(failure),
+            }) => ReplayResult::Fails {
+                test: self.actions.decode_test(test),
+                failure: failure
+                    .into_failure()
+                    .ok_or_else(|| Error::new("there is no such kind of failure"))?,
             },
-        )
+            WorkerAnswer::Lost(loss, test) => ReplayResult::Fails {
+                failure: loss_failure(&loss, &test, &self.actions.catalog()),
+                test,
+            },
+            WorkerAnswer::Report(_) | WorkerAnswer::Nothing => ReplayResult::Unknown,
+        })
     }
 
     /// Renders a test as a file for pytest that was run and fails. Returns `None` if this kind of
@@ -511,16 +378,26 @@ impl<'a> WorkerReducer<'a> {
         title: String,
         file: &UserPath,
     ) -> Option<Result<String, Error>> {
+        let limit = unit_test::limit_in_file(self.timeouts.step);
+        if let (FailureKind::Hang, Some(remarks)) = (failure.kind, &self.remarks) {
+            let limit = duration::show(limit);
+            let text = format!("checking the pytest file of the hang, which ends after {limit}");
+            let _campaign_is_over = remarks.send(text);
+        }
         let task = WorkerTask::WriteUnitTest {
             test: self.actions.encode_test(test),
-            fatal: is_fatal(failure.kind).then(|| failure.into()),
+            failure: failure.into(),
             title,
             file: file.absolute().to_owned(),
-            limit: unit_test::limit_in_file(self.timeouts.step),
+            limit,
         };
         // Writing one test is quick, so it is done even if the user wants to stop.
+        let bounds = ReductionBounds {
+            is_cancelled: self.is_cancelled.clone(),
+            ..ReductionBounds::default()
+        };
         Some(
-            match self.run_task(&task, &AtomicBool::new(false), ReductionBounds::default()) {
+            match self.run_task(&task, &AtomicBool::new(false), bounds) {
                 Ok(WorkerAnswer::Report(WorkerReport::UnitTest(draft))) => {
                     draft.confirmed(StandaloneStyle::Pytest, Some(failure), file.absolute())
                 }
@@ -531,81 +408,10 @@ impl<'a> WorkerReducer<'a> {
             },
         )
     }
-
-    /// Runs one task in a new worker, unless the user wants to stop.
-    fn run_task(
-        &mut self,
-        task: &WorkerTask,
-        stop: &AtomicBool,
-        bounds: ReductionBounds<'_>,
-    ) -> Result<WorkerAnswer, Error> {
-        // The fork server may be gone: the last worker may have killed it.
-        for _ in 0..2 {
-            let mut fork_server = match self.fork_server.take() {
-                Some(fork_server) => fork_server,
-                None => start(self.starter, stop)?,
-            };
-            let mut listener = ReportListener {
-                action_ids: WorkerActionIds::new(self.actions),
-                stop,
-                bounds: &bounds,
-                report: None,
-                stop_requested: None,
-            };
-            let outcome = supervise(&mut fork_server, task, &self.timeouts, &mut listener);
-            let answer = match outcome {
-                Ok(WorkerOutcome::Finished) => listener
-                    .report
-                    .map_or(WorkerAnswer::Nothing, WorkerAnswer::Report),
-                Ok(WorkerOutcome::Dismissed) if bounds.is_over() => {
-                    return Err(Error::new(TIME_IS_UP));
-                }
-                Ok(WorkerOutcome::Dismissed) => return Err(Error::new("interrupted")),
-                Ok(WorkerOutcome::Lost(loss)) => {
-                    let test = listener.action_ids.test(&loss.current_test);
-                    WorkerAnswer::Lost(loss, test)
-                }
-                Err(_) => continue,
-            };
-            self.fork_server = Some(fork_server);
-            return Ok(answer);
-        }
-        Ok(WorkerAnswer::Nothing)
-    }
 }
 
-/// Starts a fork server. Converts the reasons for which that can fail to an error.
-pub(crate) fn start(starter: &Starter, stop: &AtomicBool) -> Result<ForkServer, Error> {
-    let mut wait = || !stop.load(Ordering::Relaxed);
-    starter.start(&mut wait).map_err(|error| match error {
-        ForkServerError::Error(error) => error,
-        ForkServerError::Reported(messages) => {
-            Error::new(format!("the system cannot be loaded any more:\n{messages}"))
-        }
-        ForkServerError::Abandoned => Error::new("interrupted"),
-    })
-}
-
-/// The reason why a reduction was not begun, or not finished.
-pub(crate) const TIME_IS_UP: &str = "the time is up (`--time` allows more)";
-
-/// The bounds of a reduction; none by default.
-#[derive(Clone, Default)]
-struct ReductionBounds<'a> {
-    /// The time at which it ends, once that is known.
-    deadline: Option<&'a OnceLock<Instant>>,
-    /// Set when its result is not needed any more.
-    is_cancelled: Arc<AtomicBool>,
-}
-
-impl ReductionBounds<'_> {
-    /// Returns true if the reduction has to end.
-    fn is_over(&self) -> bool {
-        let deadline = self.deadline.and_then(OnceLock::get);
-        deadline.is_some_and(|deadline| Instant::now() >= *deadline)
-            || self.is_cancelled.load(Ordering::Relaxed)
-    }
-}
+/// The signature of a hang in a reset.
+const RESET: &str = "reset";
 
 /// Returns true if a failure ends the process.
 pub(crate) fn is_fatal(kind: FailureKind) -> bool {
@@ -631,54 +437,15 @@ fn growing_suffixes(history: &Test, last: usize) -> Vec<Test> {
     chosen.into_iter().map(test).collect()
 }
 
-/// Waits for the one report of a worker.
-struct ReportListener<'a> {
-    /// The numbers that the worker uses for actions.
-    action_ids: WorkerActionIds<'a>,
-    stop: &'a AtomicBool,
-    bounds: &'a ReductionBounds<'a>,
-    /// The report, once it has come.
-    report: Option<WorkerReport>,
-    /// The time when the worker was requested to stop.
-    stop_requested: Option<Instant>,
-}
-
-impl ReportListener<'_> {
-    /// The time that a worker has to notice that it is to stop.
-    const GRACE: Duration = Duration::from_millis(500);
-}
-
-impl Supervisor<WorkerReport> for ReportListener<'_> {
-    type Answer = ();
-
-    fn handle_report(&mut self, report: WorkerReport, _log: &StepLog) {
-        match report {
-            WorkerReport::ActionNamed(name) => self.action_ids.add_name(&name),
-            report => self.report = Some(report),
-        }
-    }
-
-    fn answer_report(&mut self, report: WorkerReport, log: &StepLog) {
-        self.handle_report(report, log);
-    }
-
-    fn poll(&mut self, log: &StepLog) -> bool {
-        if !self.stop.load(Ordering::Relaxed) && !self.bounds.is_over() {
-            return true;
-        }
-        log.request_stop();
-        let requested = self.stop_requested.get_or_insert_with(Instant::now);
-        requested.elapsed() < ReportListener::GRACE
-    }
-}
-
 /// Returns the loss of a worker as a failure of the test that it was running.
 pub(crate) fn loss_failure(loss: &WorkerLoss, test: &Test, catalog: &Catalog) -> Failure {
     let last = test.steps.iter().rev().find_map(|step| match step {
         Step::Act(action) => Some(*action),
         Step::Restart => None,
     });
-    let location = last.map_or_else(|| "reset".to_owned(), |action| catalog.template_key(action));
+    let is_reset = loss.activity == Activity::Resetting;
+    let last = last.filter(|_| !is_reset);
+    let location = last.map_or_else(|| RESET.to_owned(), |action| catalog.template_key(action));
     loss.ending.failure(&location, loss.waited)
 }
 

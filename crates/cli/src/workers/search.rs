@@ -12,6 +12,7 @@ use super::{NextStep, ReachedCode, SearchTask, SentProblem, WorkerReport};
 use crate::Terminal;
 use crate::commands::{RunCommand, SlowdownGuard};
 use crate::console::Console;
+use crate::quick_culprits::QuickCulprits;
 use crate::target::{ReachedArcs, Target};
 use testwright_campaign::{Activity, LoggedSystem, ReportSender, SentFailure, SentTest, StepLog};
 use testwright_core::generate::{
@@ -47,6 +48,8 @@ pub(super) fn search<S: Target>(
         tests: 0,
         pace: SlowdownGuard::start(&SearchProgress::default()),
         untaken: UntakenTemplates::new(system.actions()),
+        culprits: QuickCulprits::default(),
+        check: run.reduce_options().check,
     };
     let (mut nowhere, mut discarded) = (io::sink(), io::sink());
     let console = &mut Console::new(&mut nowhere, &mut discarded, Terminal::plain());
@@ -108,6 +111,10 @@ struct SearchReporter<'a> {
     pace: SlowdownGuard,
     /// The lines of the harness from which no test has taken an action.
     untaken: UntakenTemplates,
+    /// The search for the steps that are to blame.
+    culprits: QuickCulprits,
+    /// True if invariants are checked.
+    check: bool,
 }
 
 impl SearchReporter<'_> {
@@ -211,11 +218,18 @@ impl<S: Target> SearchWatcher<LoggedSystem<'_, S>> for SearchReporter<'_> {
         system: &mut LoggedSystem<'_, S>,
         found: FailingTest,
     ) -> ControlFlow<()> {
-        self.log.set_activity(Activity::OwnWork);
+        let log = self.log;
+        let mut proceed = || !log.is_stop_requested();
+        // Steps are not logged: if the process ends or hangs here, the log has the failing test.
+        log.set_activity(Activity::Stepping);
+        let own = system.system_mut();
+        let culprit = self.culprits.find(own, &found, self.check, &mut proceed);
+        log.set_activity(Activity::OwnWork);
         let report = WorkerReport::FailureFound {
             number: found.number,
             test: SentTest::from_test(&found.test, system.actions()),
             failure: SentFailure::from(&found.failure),
+            culprit: culprit.map(|culprit| Box::new(culprit.into())),
         };
         let next_step = self.sender.borrow_mut().query(&report);
         self.log.finish_test();

@@ -8,12 +8,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use testwright_campaign::{ForkServer, ResourceLimits, SpawnError};
+use testwright_campaign::{Activity, ForkServer, LoadDelay, ResourceLimits, SpawnError};
 use testwright_core::{Error, describe_os_error};
 
 use super::{HarnessFile, LoadRefusal, LoadReport, WorkerSetup};
 use crate::console::Console;
 use crate::files::TextFile;
+use crate::guard::{confirmation_text, slow_text};
 
 /// The data to start fork servers for a harness or models.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub(crate) struct Starter {
     started: AtomicUsize,
     /// The report of the first fork server.
     load_report: OnceLock<LoadReport>,
+    /// The time after which loading the system is late.
+    limit: Duration,
 }
 
 /// A folder for the files that code under test writes. It is removed at the end.
@@ -137,6 +140,7 @@ impl Starter {
         harness: Option<&TextFile>,
         arguments: &[OsString],
         isolation: Isolation,
+        limit: Duration,
     ) -> Result<Starter, Error> {
         let python = testwright_python::attach(testwright_python::executable);
         let python = python.ok_or_else(|| {
@@ -178,6 +182,7 @@ impl Starter {
             environment: isolation.environment,
             started: AtomicUsize::new(0),
             load_report: OnceLock::new(),
+            limit,
         })
     }
 
@@ -187,10 +192,10 @@ impl Starter {
     }
 
     /// Starts a fork server and waits until it has loaded the system, as long as `wait` returns
-    /// true.
+    /// true. `wait` gets a remark for the user if that takes long.
     pub(crate) fn start(
         &self,
-        wait: &mut dyn FnMut() -> bool,
+        wait: &mut dyn FnMut(Option<String>) -> bool,
     ) -> Result<ForkServer, ForkServerError> {
         let mut setup = self.setup.clone();
         let mut command = Command::new(&self.python);
@@ -213,7 +218,17 @@ impl Starter {
         command.envs(self.environment.iter().cloned());
         // By its path: code under test may have replaced the folder.
         command.current_dir(&self.working_folder);
-        let mut started = ForkServer::start(&mut command, &setup, wait);
+        let mut wait = |delay: Option<LoadDelay>| {
+            wait(delay.map(|delay| match delay {
+                LoadDelay::Late {
+                    limit,
+                    confirmation,
+                } => confirmation_text(Activity::Loading, limit, confirmation),
+                LoadDelay::Slow(slow) => slow_text(&slow, None),
+            }))
+        };
+        let limit = self.limit;
+        let mut started = ForkServer::start(&mut command, &setup, limit, &mut wait);
         let is_gone = match &started {
             Err(SpawnError::NotStarted(error)) => error.kind() == std::io::ErrorKind::NotFound,
             Err(SpawnError::ProcessEnded { .. }) => !self.working_folder.is_dir(),
@@ -222,7 +237,7 @@ impl Starter {
         if is_gone {
             // The folder is gone, and code under test may remove it again.
             command.current_dir(std::env::temp_dir());
-            started = ForkServer::start(&mut command, &setup, wait);
+            started = ForkServer::start(&mut command, &setup, limit, &mut wait);
         }
         let started = started.map(|(server, load_report)| {
             let _first_counts = self.load_report.set(load_report);
@@ -245,6 +260,14 @@ impl Starter {
                 description: ending,
                 stack,
             } => ForkServerError::Error(load_crash(&ending, &stack, self.setup.harness.is_none())),
+            SpawnError::TimedOut { limit, stack } => {
+                let ending = format!("hangs: no end after {limit:?}");
+                let error = load_crash(&ending, &stack, self.setup.harness.is_none());
+                let help = error.help.clone().unwrap_or_default();
+                ForkServerError::Error(
+                    error.with_help(format!("{help}; allow more with `--step-timeout`")),
+                )
+            }
         })
     }
 

@@ -344,10 +344,13 @@ impl<S: System + ?Sized, K> StateSearch<'_, '_, '_, S, K> {
         };
         if is_new && self.found.failures.len() < self.options.max_tests {
             let test = self.walker.links.test_to(from, &[action]);
-            let Some((test, failure)) = self.confirm(&test)? else {
-                self.caveats.push(Caveat::Unconfirmed {
-                    failure: failure.message,
-                });
+            let message = failure.message.clone();
+            let confirmed = self.confirm(&test)?.filter(|(test, failure)| {
+                let system = &mut *self.walker.explorer.system;
+                self.watcher.is_confirmed(system, test, failure)
+            });
+            let Some((test, failure)) = confirmed else {
+                self.caveats.push(Caveat::Unconfirmed { failure: message });
                 return Ok(());
             };
             if self.options.failures != FailurePolicy::Distinct || self.is_new_failure(&failure) {

@@ -636,6 +636,22 @@ fn states_that_behave_differently_are_taken_apart() {
 }
 
 #[test]
+fn a_failure_that_the_watcher_does_not_confirm_is_a_caveat() {
+    struct Doubter;
+    impl ExploreWatcher<Jugs> for Doubter {
+        fn is_confirmed(&mut self, _system: &mut Jugs, _test: &Test, _failure: &Failure) -> bool {
+            false
+        }
+    }
+    let mut jugs = Jugs::default();
+    let mut explorer = Explorer::new(&mut jugs).with_fingerprints();
+    let found = explorer.explore(&ExploreOptions::default(), &mut Doubter);
+    let found = found.unwrap();
+    assert!(found.failures.is_empty() && found.failure_count == 0);
+    assert!(matches!(found.caveats[..], [Caveat::Unconfirmed { .. }]));
+}
+
+#[test]
 fn a_failure_that_does_not_happen_again_is_a_caveat() {
     let mut hidden = HiddenCounter {
         catalog: crate::toys::catalog(&[], &["tick()"]),

@@ -26,6 +26,8 @@ pub struct Product<'m> {
     /// By action: the models that have it.
     owners: Vec<Vec<usize>>,
     vocabulary: Vec<NameId>,
+    /// The actions that the models have, and the user left out.
+    left_out: Vec<String>,
 }
 
 /// A step of a product, and the state it leads to.
@@ -57,6 +59,7 @@ impl<'m> Product<'m> {
             query_order: Vec::new(),
             owners: Vec::new(),
             vocabulary: Vec::new(),
+            left_out: Vec::new(),
         };
         models.into_iter().for_each(|model| product.add(model));
         product
@@ -83,6 +86,11 @@ impl<'m> Product<'m> {
         self.query_order.push(number);
         self.query_order
             .sort_by_key(|model| !models[*model].is_scenario());
+    }
+
+    /// Notes the actions that the models have, and the user left out.
+    pub fn set_left_out(&mut self, actions: Vec<String>) {
+        self.left_out = actions;
     }
 
     /// Returns the interner of names and values.
@@ -121,6 +129,19 @@ impl<'m> Product<'m> {
     /// Returns true if a model has a fixed number of runs, so that the product has, too.
     pub fn has_suite(&self) -> bool {
         self.models.iter().any(|model| model.is_suite())
+    }
+
+    /// Returns true if a suite is the only model of an action, so that the results of other runs are
+    /// unknown.
+    pub fn has_action_of_suite_only(&self) -> bool {
+        let is_suite = |owner: &usize| self.models[*owner].is_suite();
+        let mut names = self.vocabulary.iter();
+        names.any(|name| self.owners(*name).iter().all(is_suite))
+    }
+
+    /// Lets runs of suites leave out steps from now on.
+    pub fn allow_gaps(&mut self) {
+        self.models.iter_mut().for_each(|model| model.allow_gaps());
     }
 
     /// Returns the number of runs, if a model has a fixed number of them.
@@ -224,7 +245,7 @@ impl<'m> Product<'m> {
     }
 
     /// Returns what the steps computed so far do not cover: observable actions whose arguments no
-    /// model lists, and states that filters cut off.
+    /// model lists, actions that were left out, and what the models noticed.
     pub fn caveats(&self) -> Vec<Caveat> {
         let mut caveats = Vec::new();
         for model in &self.models {
@@ -236,13 +257,12 @@ impl<'m> Product<'m> {
             caveats.extend(open.map(|name| Caveat::UnexploredObservable {
                 action: self.interner.name_text(name).to_owned(),
             }));
-            let notices = model.notices();
-            if let Some(filter) = notices.filter.filter(|_| notices.filtered_states > 0) {
-                caveats.push(Caveat::FilteredStates {
-                    filter,
-                    states: notices.filtered_states,
-                });
-            }
+            caveats.extend(model.notices().caveats);
+        }
+        if !self.left_out.is_empty() {
+            caveats.push(Caveat::LeftOutActions {
+                actions: self.left_out.clone(),
+            });
         }
         caveats
     }

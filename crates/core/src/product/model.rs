@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::{Interner, NameId, StepLabel, ValueId};
 use crate::Error;
+use crate::verdict::Caveat;
 
 /// A state of one model: a dense number, in the order in which the model reached its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -138,10 +139,8 @@ impl fmt::Display for ModelError {
 /// Observations of a model while its steps were computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelNotices {
-    /// The name of its filter, if it has one.
-    pub filter: Option<String>,
-    /// The number of states that the filter cut off.
-    pub filtered_states: u64,
+    /// The caveats of whatever is claimed about the steps.
+    pub caveats: Vec<Caveat>,
     /// The guards that were asked and always said yes, by name.
     pub idle_guards: Vec<String>,
 }
@@ -166,6 +165,9 @@ pub trait Model {
     fn is_suite(&self) -> bool {
         false
     }
+
+    /// Lets runs of a suite leave out steps from now on.
+    fn allow_gaps(&mut self) {}
 
     /// Returns the number of runs, if it is fixed.
     fn runs(&self) -> Option<usize> {
@@ -259,6 +261,11 @@ pub trait Model {
 
     /// Returns true if an action is tried with the same arguments in every state.
     fn has_fixed_arguments(&self, _name: NameId) -> bool {
+        false
+    }
+
+    /// Returns true if the model says what must hold in every state.
+    fn has_invariant(&self) -> bool {
         false
     }
 

@@ -18,7 +18,8 @@ const SEPARATOR: &str = "#!#!";
 
 #[pymethods]
 impl Sut {
-    /// Saves a test: text, an action a line; or with `afl` bytes, as `test_to_bytes` makes them.
+    /// Saves a test: text, an action a line; or with `afl` bytes, as `test_to_bytes` makes them. The text notes the
+    /// options that the harness was loaded with.
     ///
     ///     >>> sut.save_test(test[:3], "failure.test")
     ///     >>> print(Path("failure.test").read_text(), end="")
@@ -41,8 +42,8 @@ impl Sut {
         std::fs::write(&filename, data).map_err(|error| io_error("write", &filename, &error))
     }
 
-    /// Loads a test. A line that the harness does not know is a `KeyError`. With `afl` it is bytes, which
-    /// `bytes_to_test` reads.
+    /// Loads a test. A line that the harness does not know is a `KeyError`. A test that was made with other options, or
+    /// with models, is a `ValueError` that names them. With `afl` it is bytes, which `bytes_to_test` reads.
     ///
     ///     >>> sut.save_test(test, "failure.test")
     ///     >>> sut.load_test("failure.test") == test
@@ -61,6 +62,7 @@ impl Sut {
         }
         let text = std::fs::read_to_string(&filename)
             .map_err(|error| io_error("read", &filename, &error))?;
+        Sut::borrow(slf)?.expect_setup(&filename, &text)?;
         let read = saved::read(&Sut::borrow(slf)?.catalog, &text);
         let saved = read.map_err(|problems| {
             let first = problems.first();
@@ -199,10 +201,76 @@ impl Sut {
         let text = {
             let sut = Sut::borrow(slf)?;
             let harness = sut.path.file_name().unwrap_or_default().to_string_lossy();
-            let notes = [(String::from("harness"), harness.into_owned())];
+            let mut notes = vec![(String::from("harness"), harness.into_owned())];
+            notes.extend(sut.setup_notes());
             saved::write(&sut.catalog, test, &notes)
         };
         std::fs::write(filename, text).map_err(|error| io_error("write", filename, &error))
+    }
+
+    /// Returns the notes from which the options of this harness can be restored, as commands write
+    /// them.
+    fn setup_notes(&self) -> Vec<(String, String)> {
+        let note = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let scenarios = self.scenarios.iter();
+        let mut notes: Vec<_> = scenarios.map(|name| note("scenario", name)).collect();
+        let mut options = Vec::new();
+        if self.reference_exceptions != "both" {
+            options.extend(["--reference-exceptions", &self.reference_exceptions]);
+        }
+        if self.checks != "all" {
+            options.extend(["--checks", &self.checks]);
+        }
+        options.extend((!self.resets_modules).then_some("--no-reset"));
+        if !options.is_empty() {
+            notes.push(note("options", &options.join(" ")));
+        }
+        notes
+    }
+
+    /// Fails if a test was made with other options than this harness was loaded with, or with
+    /// something that only commands have.
+    fn expect_setup(&self, file: &Path, text: &str) -> PyResult<()> {
+        let is_setup = |(name, _): &(String, String)| {
+            ["scenario", "options", "stepper", "limits", "env"].contains(&name.as_str())
+        };
+        let mut noted: Vec<(String, String)> = saved::notes(text);
+        noted.retain(is_setup);
+        // Scripts decide themselves whether properties are checked, and how long they wait.
+        for (name, value) in &mut noted {
+            let rest = match name.as_str() {
+                "limits" => value
+                    .split("--step-timeout")
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned(),
+                "options" => value.replace("--no-check", ""),
+                "env" if is_set(value) => String::new(),
+                _ => continue,
+            };
+            *value = rest.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+        noted.retain(|(_, value)| !value.is_empty());
+        let own = self.setup_notes();
+        if noted == own {
+            return Ok(());
+        }
+        let words = |notes: &[(String, String)]| match notes {
+            [] => "no options".to_owned(),
+            notes => {
+                let each = notes
+                    .iter()
+                    .map(|(name, value)| format!("{name} `{value}`"));
+                each.collect::<Vec<_>>().join(", ")
+            }
+        };
+        Err(PyValueError::new_err(format!(
+            "{} was made with {}, but this harness was loaded with {}: load it with the same ones \
+             (`reset_modules`, `reference_exceptions`, `checks`, `scenarios`), or use `testwright replay`",
+            file.display(),
+            words(&noted),
+            words(&own)
+        )))
     }
 
     /// Encodes a test.
@@ -224,6 +292,12 @@ impl Sut {
         let indices: Vec<u64> = test.steps.iter().map(index).collect::<PyResult<_>>()?;
         Ok(bytes::write(indices, bytes::width(on.len() as u64)))
     }
+}
+
+/// Returns true if a variable `NAME=VALUE` has this value.
+fn is_set(variable: &str) -> bool {
+    let pair = variable.split_once('=');
+    pair.is_some_and(|(name, value)| std::env::var(name).is_ok_and(|here| here == value))
 }
 
 /// Converts an error of the file system to an exception.

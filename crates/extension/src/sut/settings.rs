@@ -153,6 +153,7 @@ impl Sut {
     ///     >>> hasattr(stack.Stack, "limit")
     ///     True
     fn set_reload(slf: &Bound<'_, Sut>, on: bool) -> PyResult<()> {
+        Sut::borrow_mut(slf)?.resets_modules = on;
         Sut::with(slf, |system| system.set_reset_modules(on))?
     }
 

@@ -23,6 +23,18 @@ pub(super) struct AttachedImplementation<'m> {
     observed: Vec<ActionId>,
 }
 
+impl AttachedImplementation<'_> {
+    /// Returns true if the implementation acts by itself in its own time.
+    pub(super) fn is_asynchronous(&self) -> bool {
+        self.implementation.is_asynchronous()
+    }
+
+    /// Begins to record the lines of code that the implementation executes, or returns them.
+    pub(super) fn record_lines(&mut self, record: bool) -> Vec<String> {
+        self.implementation.record_lines(record)
+    }
+}
+
 impl<'m> ProductSystem<'_, 'm> {
     /// Attaches an implementation that performs each step from now on.
     pub fn attach(&mut self, implementation: Box<dyn Implementation + 'm>) {
@@ -32,6 +44,13 @@ impl<'m> ProductSystem<'_, 'm> {
             implementation,
             observed: Vec::new(),
         });
+    }
+
+    /// Gives steps of the implementation that are known to hang as much time as others.
+    pub fn use_full_limits(&mut self) {
+        if let Some(attached) = &mut self.attached {
+            attached.implementation.use_full_limits();
+        }
     }
 
     /// Returns the actions that the implementation took by itself and the models allowed, since the
@@ -87,7 +106,7 @@ impl<'m> ProductSystem<'_, 'm> {
                 Some(wrong) => Ok(Some(wrong)),
                 None => self.apply_observations(),
             })
-            .unwrap_or_else(|error| Some(error_outcome(&error)))
+            .unwrap_or_else(|error| Some(self.error_outcome(error)))
     }
 
     /// Takes a step in the models themselves, so that the implementation sees them after it.
@@ -169,13 +188,5 @@ impl<'m> ProductSystem<'_, 'm> {
             attached.observed.push(action);
         }
         Ok(None)
-    }
-}
-
-/// Converts an error of the models or of the implementation to an outcome.
-fn error_outcome(error: &ModelError) -> Outcome {
-    match error {
-        ModelError::Interrupted => Outcome::Interrupted,
-        error => Outcome::Failed(Box::new(model_failure(error))),
     }
 }

@@ -15,7 +15,7 @@ use crate::context::HarnessContext;
 
 /// A line of the harness: its number, its kind, its code, its guard, and the exceptions that it
 /// expects.
-type LineText = (usize, &'static str, String, String, Vec<String>);
+pub(crate) type LineText = (usize, &'static str, String, String, Vec<String>);
 
 /// A mistake: its line, a text in the line, and name, message, label and help of the diagnostic.
 type Mistake = (usize, String, String, String, String, Option<String>);
@@ -65,13 +65,6 @@ pub(super) fn find(
     Ok(found.into_iter().map(diagnostic).collect())
 }
 
-/// Returns the texts in which a harness says that it runs coroutines, if it does.
-pub(crate) fn all_texts(harness: &Harness) -> Vec<String> {
-    let lines = line_texts(harness).into_iter();
-    let codes = lines.flat_map(|(_, _, code, guard, _)| [code, guard]);
-    codes.chain([harness.raw.text.clone()]).collect()
-}
-
 /// Returns the folders in which modules under test are looked for.
 fn folders(path: &str) -> Vec<PathBuf> {
     let beside = Path::new(path).parent().map(Path::to_path_buf);
@@ -79,7 +72,7 @@ fn folders(path: &str) -> Vec<PathBuf> {
 }
 
 /// Returns the code of all lines that are run while testing.
-fn line_texts(harness: &Harness) -> Vec<LineText> {
+pub(crate) fn line_texts(harness: &Harness) -> Vec<LineText> {
     let global = || harness.exceptions.iter().map(|class| class.text.clone());
     let actions = harness.actions.iter().map(|action| {
         let code = |fragment: &Fragment| code_text(fragment, &action.axes);

@@ -1,5 +1,6 @@
 //! Errors in a harness that only the interpreter can detect, with location and help.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
@@ -7,7 +8,8 @@ use pyo3::exceptions::{PyModuleNotFoundError, PySyntaxError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rustc_hash::FxHashSet;
-use testwright_core::TemplateId;
+use testwright_core::{Axis, TemplateId};
+use testwright_lang::harness::Pool;
 use testwright_lang::{Diagnostic, Harness, Severity};
 
 use super::{KeywordLines, load_support, mistakes, new_context};
@@ -85,11 +87,72 @@ pub(super) fn find_problems(
             found.push(missing_result(text, action.line));
         }
     }
+    found.extend(pools_without_reference(context, text, &rules, &actions)?);
     for code in KeywordLines::new(context, &rules, CheckMode::All)?.all() {
         sources.push(code.source(context, &vec![0; code.line.axes.len()]));
     }
     found.extend(compile_errors(context, text, &sources));
     Ok(found)
+}
+
+/// Returns a warning for each pool whose twins do only what the system does: no `reference:` line
+/// applies to an action with the pool, or with a pool that shares an action with it.
+fn pools_without_reference<'py>(
+    context: &HarnessContext<'py>,
+    text: &str,
+    rules: &ReferenceRules<'py>,
+    actions: &CompiledActions<'py>,
+) -> PyResult<Vec<Diagnostic>> {
+    let harness = &context.harness;
+    // Some patterns apply only to certain slots or values.
+    if harness.references.is_empty() || rules.depends_on_indices() {
+        return Ok(Vec::new());
+    }
+    let mut groups: Vec<(BTreeSet<usize>, bool)> = Vec::new();
+    for (number, action) in harness.actions.iter().enumerate() {
+        let template = TemplateId(number);
+        if harness.catalog.count(template) == 0 {
+            continue;
+        }
+        let sizes = harness.catalog.sizes(template).iter();
+        let ends: [Vec<u64>; 2] = [
+            vec![0; action.axes.len()],
+            sizes.map(|size| size.saturating_sub(1)).collect(),
+        ];
+        let mut is_translated = false;
+        for values in &ends {
+            is_translated |= actions.is_translated(context, rules, template, values)?;
+        }
+        let pools = action.axes.iter().filter_map(|axis| match axis {
+            Axis::Slot { pool, .. } => Some(pool.0),
+            _ => None,
+        });
+        groups.push((pools.collect(), is_translated));
+    }
+    let mut referenced: BTreeSet<usize> = BTreeSet::new();
+    loop {
+        let before = referenced.len();
+        for (pools, is_translated) in &groups {
+            if *is_translated || !pools.is_disjoint(&referenced) {
+                referenced.extend(pools);
+            }
+        }
+        if referenced.len() == before {
+            break;
+        }
+    }
+    let pools = harness.pools.iter().enumerate();
+    let lonely = pools.filter(|(number, pool)| pool.reference && !referenced.contains(number));
+    let problem = |(_, pool): (usize, &Pool)| {
+        let name = &pool.name;
+        let message = format!(
+            "the pool `<{name}>` is declared `REF`, but no `reference:` line changes an action with it: the system would be compared with itself"
+        );
+        let help = "name the reference, as in `reference: module.Class ==> list`, or remove `REF`";
+        let label = "has twins, but no reference";
+        warning(text, pool.line, "no-reference", message, label, help)
+    };
+    Ok(lonely.map(problem).collect())
 }
 
 /// Returns an error for a line.
@@ -109,6 +172,21 @@ fn error(
         label: label.to_owned(),
         related: None,
         help: help.map(str::to_owned),
+    }
+}
+
+/// Returns a warning about a line.
+fn warning(
+    text: &str,
+    line: usize,
+    name: &'static str,
+    message: String,
+    label: &str,
+    help: &str,
+) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Warning,
+        ..error(text, line, name, message, label, Some(help))
     }
 }
 
@@ -137,18 +215,14 @@ fn pattern_error(text: &str, pattern: &BadPattern) -> Diagnostic {
 fn missing_result(text: &str, line: usize) -> Diagnostic {
     let message = "the result of this line is not compared, although a `compare:` line asks for it";
     let help = "only an expression or an assignment has a result; whether both raise is compared all the same";
-    let warning = error(
+    warning(
         text,
         line,
         "no-result",
         message.to_owned(),
         "has no result",
-        Some(help),
-    );
-    Diagnostic {
-        severity: Severity::Warning,
-        ..warning
-    }
+        help,
+    )
 }
 
 /// Compiles raw code and the functions of all lines, and returns the errors.

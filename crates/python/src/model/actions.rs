@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple};
 use testwright_core::Error;
 use testwright_core::product::{Interner, NameId, ValueId};
+use testwright_core::verdict::Caveat;
 
 use super::model_values::ModelValues;
 use super::value_text::sorted_members;
@@ -138,6 +139,55 @@ pub(crate) struct ParameterDomains<'py> {
     /// The last result, with the values that it was made from: most modules have the same ones in
     /// all states.
     last: RefCell<Option<(Columns<'py>, Tuples<'py>)>>,
+    /// The values that were found so far, in any state.
+    use_so_far: Cell<DomainUse>,
+}
+
+/// The use of the domains of an action, in any state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DomainUse {
+    /// True if there were arguments to try.
+    pub(crate) is_tried: bool,
+    /// The index of a parameter without values, plus one.
+    pub(crate) empty: usize,
+    /// The index of a parameter with values that were left out, plus one.
+    pub(crate) cut: usize,
+    /// The largest number of values that were left out.
+    pub(crate) left_out: usize,
+}
+
+impl DomainUse {
+    /// Returns the use in the states of both.
+    pub(crate) fn and(self, other: DomainUse) -> DomainUse {
+        let more = if other.left_out > self.left_out {
+            other
+        } else {
+            self
+        };
+        DomainUse {
+            is_tried: self.is_tried || other.is_tried,
+            empty: self.empty.max(other.empty),
+            cut: more.cut,
+            left_out: more.left_out,
+        }
+    }
+
+    /// Returns the use for some numbers of values.
+    fn of(columns: &Columns<'_>, is_zipped: bool) -> DomainUse {
+        let sizes = || columns.iter().map(Vec::len);
+        let shortest = sizes().min().unwrap_or(0);
+        let longest = sizes().enumerate().max_by_key(|(_, size)| *size);
+        let (longest, most) = longest.unwrap_or_default();
+        let is_cut = is_zipped && shortest > 0 && most > shortest;
+        DomainUse {
+            is_tried: columns.is_empty() || shortest > 0,
+            empty: sizes()
+                .position(|size| size == 0)
+                .map_or(0, |index| index + 1),
+            cut: if is_cut { longest + 1 } else { 0 },
+            left_out: if is_cut { most - shortest } else { 0 },
+        }
+    }
 }
 
 /// Maximum number of values of a parameter, and of argument tuples of an action in a state.
@@ -152,6 +202,8 @@ pub(crate) enum ParameterDomain<'py> {
     Fixed(Bound<'py, PyAny>),
     /// A function that returns the values in the current state.
     Computed(Bound<'py, PyAny>),
+    /// An iterator with more values than can be tried.
+    Endless,
 }
 
 impl<'py> ParameterDomains<'py> {
@@ -165,13 +217,40 @@ impl<'py> ParameterDomains<'py> {
             domains,
             is_zipped,
             last: RefCell::new(None),
+            use_so_far: Cell::default(),
         }
+    }
+
+    /// Returns the use of the domains so far.
+    pub(crate) fn use_so_far(&self) -> DomainUse {
+        self.use_so_far.get()
+    }
+
+    /// Adds a use of the domains, for example in another process.
+    pub(crate) fn add_use(&self, found: DomainUse) {
+        self.use_so_far.set(self.use_so_far.get().and(found));
+    }
+
+    /// Returns a caveat if the domains leave out arguments in every state.
+    pub(crate) fn caveat(&self) -> Option<Caveat> {
+        let found = self.use_so_far.get();
+        let (number, left_out) = if found.is_tried {
+            (found.cut, found.left_out as u64)
+        } else {
+            (found.empty, 0)
+        };
+        let (parameter, _) = self.domains.get(number.checked_sub(1)?)?;
+        Some(Caveat::UntriedArguments {
+            action: self.action.clone(),
+            parameter: parameter.clone(),
+            left_out,
+        })
     }
 
     /// Returns true if the values are the same in every state.
     pub(crate) fn are_fixed(&self) -> bool {
         let mut domains = self.domains.iter();
-        domains.all(|(_, domain)| matches!(domain, ParameterDomain::Fixed(_)))
+        domains.all(|(_, domain)| !matches!(domain, ParameterDomain::Computed(_)))
     }
 
     /// Returns all argument tuples; the last parameter varies fastest. The inner error names a
@@ -208,6 +287,7 @@ impl<'py> ParameterDomains<'py> {
                 sizes.join(", ")
             ))));
         }
+        self.add_use(DomainUse::of(&columns, self.is_zipped));
         let tuples = self.combine(python, &columns)?;
         *self.last.borrow_mut() = Some((columns, Rc::clone(&tuples)));
         Ok(Ok(tuples))
@@ -272,6 +352,7 @@ impl<'py> ParameterDomain<'py> {
         let values = match self {
             ParameterDomain::Fixed(values) => values.clone(),
             ParameterDomain::Computed(function) => function.call0()?,
+            ParameterDomain::Endless => return Ok(DomainValues::TooMany(None)),
         };
         if let Some(size) = values.len().ok().filter(|size| *size > MAX_VALUES) {
             return Ok(DomainValues::TooMany(Some(size)));
@@ -390,7 +471,7 @@ pub(crate) fn arguments<'py>(
                 Error::new(message).with_help(help),
             ));
         } else {
-            ParameterDomain::Fixed(values)
+            fixed_domain(values)?
         };
         found.push((parameter.clone(), domain));
     }
@@ -413,6 +494,23 @@ pub(crate) fn arguments<'py>(
     Ok(ActionArguments::Domains(ParameterDomains::new(
         name, found, is_zipped,
     )))
+}
+
+/// Returns the domain of values that do not depend on the state. An iterator can be read only once, so
+/// it is read now.
+fn fixed_domain(values: Bound<'_, PyAny>) -> PyResult<ParameterDomain<'_>> {
+    let items = values.try_iter()?;
+    if !items.is(&values) {
+        return Ok(ParameterDomain::Fixed(values));
+    }
+    let list = PyList::empty(values.py());
+    for item in items {
+        if list.len() == MAX_VALUES {
+            return Ok(ParameterDomain::Endless);
+        }
+        list.append(item?)?;
+    }
+    Ok(ParameterDomain::Fixed(list.into_any()))
 }
 
 /// Returns the `__name__` of a function.

@@ -11,6 +11,7 @@ use testwright_model::{Filter, FsmEdge};
 
 use super::model_values::{ModelValues, raised};
 use super::modules::{self, ModuleReader};
+use super::packing::StateEquality;
 use super::scenarios;
 use crate::Interpreter;
 
@@ -46,19 +47,34 @@ impl FsmDrawing {
         let module = modules::import(python, &folder, &module)?;
         let is_machine = module.hasattr("graph");
         if is_machine.map_err(|error| raised(python, &error))? {
-            FsmDrawing::load(interpreter, name).map(Some)
+            let filter = Filter::default();
+            FsmDrawing::load_with(interpreter, name, &filter).map(Some)
         } else {
             Ok(None)
         }
     }
 
-    /// Imports the module of a state machine.
+    /// Imports the module of a state machine, which may begin anywhere, as in PyModel.
     pub fn load(interpreter: Interpreter<'_>, name: &str) -> Result<FsmDrawing, ModelError> {
+        let filter = Filter {
+            follows_pymodel: true,
+            ..Filter::default()
+        };
+        FsmDrawing::load_with(interpreter, name, &filter)
+    }
+
+    /// Imports the module of a state machine.
+    fn load_with(
+        interpreter: Interpreter<'_>,
+        name: &str,
+        filter: &Filter,
+    ) -> Result<FsmDrawing, ModelError> {
         let python = interpreter.0;
         let (folder, name) = modules::split_module_path(name);
         let module = modules::import(python, &folder, &name)?;
         let to_model_error = |error: PyErr| raised(python, &error);
-        let (values, mut interner) = ModelValues::new(python).map_err(to_model_error)?;
+        let (values, mut interner) =
+            ModelValues::new(python, StateEquality::Python).map_err(to_model_error)?;
         let values = Rc::new(RefCell::new(values));
         let mut warnings = Vec::new();
         let mut reader = ModuleReader {
@@ -66,11 +82,7 @@ impl FsmDrawing {
             module: &module,
             interner: &mut interner,
             values: &values,
-            // It is drawn as it is, whatever it starts with.
-            filter: &Filter {
-                ignores_unknown: true,
-                ..Filter::default()
-            },
+            filter,
             warnings: &mut warnings,
             action_names: Vec::new(),
         };

@@ -9,12 +9,13 @@ use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFrozenSet, PyModule, PySet, PyString, PyTuple};
 use testwright_core::product::{Interner, Model, ModelError, NameId, Product, StepLabel, ValueId};
-use testwright_core::{Error, describe_os_error};
+use testwright_core::{Error, describe_os_error, spelling};
 use testwright_model::Filter;
 
 use super::action_names::{self, ModuleActions, ModuleRole};
 use super::actions;
 use super::model_values::{ModelValues, raised};
+use super::packing::StateEquality;
 use super::scenarios;
 use super::stepper::observations;
 use super::{ModelHandles, ModelStates, Models};
@@ -77,7 +78,12 @@ pub(crate) fn load<'py>(
         observations(python).map_err(to_model_error)?;
     }
     let found = import_all(python, names)?;
-    let (values, mut interner) = ModelValues::new(python).map_err(to_model_error)?;
+    let equality = if filter.follows_pymodel {
+        StateEquality::Python
+    } else {
+        StateEquality::Exact
+    };
+    let (values, mut interner) = ModelValues::new(python, equality).map_err(to_model_error)?;
     let values = Rc::new(RefCell::new(values));
     let mut warnings = Vec::new();
     let mut models: Vec<Box<dyn Model + 'py>> = Vec::new();
@@ -134,7 +140,7 @@ pub(crate) fn load<'py>(
         });
         modules.push(module.clone());
     }
-    if !filter.ignores_unknown {
+    if !filter.follows_pymodel {
         action_names::check(&unfiltered, filter, &mut warnings)?;
     }
     warn_about_arguments(
@@ -158,8 +164,30 @@ pub(crate) fn load<'py>(
             .with_help("modules that only configure others were named; name a model, too");
         return Err(error.into());
     }
+    let programs = modules
+        .iter()
+        .zip(&states)
+        .filter_map(|(module, states)| match states {
+            ModelStates::Program { states, .. } => {
+                Some((module.dict(), states.borrow().variables.clone()))
+            }
+            ModelStates::Fsm(_) | ModelStates::Suite => None,
+        });
+    let programs = programs.collect();
+    values
+        .borrow_mut()
+        .watch(programs)
+        .map_err(to_model_error)?;
+    let mut product = Product::new(interner, models);
+    let mut left_out: Vec<String> = Vec::new();
+    for name in unfiltered.iter().flat_map(|module| &module.names) {
+        if !filter.includes(name) && !left_out.contains(name) {
+            left_out.push(name.clone());
+        }
+    }
+    product.set_left_out(left_out);
     Ok(Models {
-        product: Product::new(interner, models),
+        product,
         warnings,
         python,
         handles: ModelHandles {
@@ -337,10 +365,27 @@ pub(crate) fn import<'py>(
         let message =
             format!("there is no module `{name}` in the current folder or on Python's path");
         let help = "models are named like modules, without `.py`, or by the path of their file";
-        ModelError::Unusable(Error::new(message).with_help(help))
+        let meant = spelling::closest(name, module_stems(folder));
+        let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
+        ModelError::Unusable(Error::new(message).with_help(meant + help))
     })?;
     check_identity(folder, name, &module)?;
     Ok(module)
+}
+
+/// Returns the names of the modules in a folder.
+fn module_stems(folder: &Path) -> Vec<String> {
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let stem = |file: fs::DirEntry| {
+        let name = file.file_name().into_string().ok()?;
+        Some(name.strip_suffix(".py")?.to_owned())
+    };
+    files.filter_map(stem).collect()
 }
 
 /// Returns the error for a module whose file exists and cannot be opened. The traceback of the

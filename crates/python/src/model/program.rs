@@ -12,11 +12,14 @@ use testwright_core::product::{
     BlockReason, Interner, Model, ModelError, ModelNotices, ModelState, ModelStep, NameId, Phase,
     StepLabel, ValueId,
 };
+use testwright_core::verdict::Caveat;
 
 use super::actions::{
-    ActionArguments, CallArguments, GuardAnswers, ModelAction, Tuples, function_name,
+    ActionArguments, CallArguments, DomainUse, GuardAnswers, ModelAction, ParameterDomains, Tuples,
+    function_name,
 };
 use super::model_values::{ModelValues, raised};
+use super::packing::{put_varint, take_varint};
 use super::states::ProgramStates;
 use super::unknown_argument;
 use crate::forking;
@@ -45,6 +48,10 @@ pub(crate) struct ModelProgram<'py> {
     tries_observables: bool,
     /// The keys of the states that the filter rejected.
     filtered: FxHashSet<u128>,
+    /// True if steps from a state depend on the order of a set in it.
+    depends_on_set_order: bool,
+    /// The number of states with sets whose steps were computed.
+    with_sets: u64,
     /// The function that restores the initial state.
     reset: Option<Bound<'py, PyAny>>,
     /// The present state of the module's variables, if known.
@@ -116,6 +123,8 @@ impl<'py> ModelProgram<'py> {
             predicates: parts.predicates,
             tries_observables: false,
             filtered: FxHashSet::default(),
+            depends_on_set_order: false,
+            with_sets: 0,
             reset: parts.reset,
             current: None,
             initial: None,
@@ -142,10 +151,10 @@ impl<'py> ModelProgram<'py> {
         if self.current == Some(id) {
             return Ok(());
         }
-        let values = self.values.borrow();
-        self.states
-            .borrow()
-            .restore(&values.packer, &self.module, id)?;
+        let mut values = self.values.borrow_mut();
+        let states = self.states.borrow();
+        states.restore(&values.packer, &self.module, id)?;
+        states.check_restored(&mut values.packer, &self.module, id)?;
         self.current = Some(id);
         Ok(())
     }
@@ -153,9 +162,13 @@ impl<'py> ModelProgram<'py> {
     /// Returns the present state of the module. Returns `None` if the filter rejects it and
     /// rejected states are dropped.
     fn read_state(&mut self, filtered: FilteredStates) -> PyResult<Option<ModelState>> {
-        let holds = |predicate: &Option<Bound<'py, PyAny>>| match predicate {
-            Some(predicate) => predicate.call0()?.is_truthy(),
-            None => Ok(true),
+        let holds = |predicate: &Option<Bound<'py, PyAny>>| {
+            let Some(predicate) = predicate else {
+                return Ok(true);
+            };
+            let answer = predicate.call0()?;
+            self.values.borrow().coroutines.check_result(&answer)?;
+            answer.is_truthy()
         };
         // The state is read first: changes made by a predicate are not part of the step.
         let mut values = self.values.borrow_mut();
@@ -177,6 +190,42 @@ impl<'py> ModelProgram<'py> {
 
     /// Returns the possible steps from a state, found by trying all actions.
     fn steps_from(
+        &mut self,
+        interner: &mut Interner,
+        from: ModelState,
+        phase: Phase,
+        offers: &[StepLabel],
+    ) -> Result<Vec<ModelStep>, ModelError> {
+        let has_sets = self.states.borrow().has_sets(from);
+        let steps = self.try_all(interner, from, phase, offers)?;
+        let looked = self.values.borrow_mut().look_sometimes();
+        looked.map_err(|error| self.raised(&error))?;
+        if has_sets && !self.depends_on_set_order && self.is_sampled() {
+            self.current = None;
+            self.values.borrow().packer.shuffles_sets.set(true);
+            let others = self.try_all(interner, from, phase, offers);
+            self.values.borrow().packer.shuffles_sets.set(false);
+            self.current = None;
+            let is_same = others.is_ok_and(|others| {
+                let all: FxHashSet<ModelStep> = steps.iter().copied().collect();
+                others.len() == steps.len() && others.iter().all(|step| all.contains(step))
+            });
+            self.depends_on_set_order |= !is_same;
+        }
+        Ok(steps)
+    }
+
+    /// Returns true if the steps of this state are tried with sets in another order, too: the first
+    /// few times, and then from time to time.
+    fn is_sampled(&mut self) -> bool {
+        const ALL: u64 = 16;
+        const INTERVAL: u64 = 64;
+        self.with_sets += 1;
+        self.with_sets <= ALL || self.with_sets.is_multiple_of(INTERVAL)
+    }
+
+    /// Returns the steps from a state, by trying all actions once.
+    fn try_all(
         &mut self,
         interner: &mut Interner,
         from: ModelState,
@@ -225,6 +274,7 @@ impl<'py> ModelProgram<'py> {
             let action = &self.actions[action];
             let name = action.name;
             let result = action.function.call1(arguments.tuple.clone())?;
+            self.values.borrow().coroutines.check_result(&result)?;
             let Some(to) = self.read_state(filtered)? else {
                 return Ok(None);
             };
@@ -261,7 +311,10 @@ impl<'py> ModelProgram<'py> {
                     ));
                 }
             };
-            let allows = allows.and_then(|allows| allows.is_truthy());
+            let allows = allows.and_then(|allows| {
+                self.values.borrow().coroutines.check_result(&allows)?;
+                allows.is_truthy()
+            });
             let allows = allows.map_err(|error| self.raised(&error))?;
             guard.note(allows);
             if !allows {
@@ -360,6 +413,16 @@ impl<'py> ModelProgram<'py> {
             .collect()
     }
 
+    /// Returns the domains of actions, in the order of the actions.
+    fn domains(&self) -> impl Iterator<Item = &ParameterDomains<'py>> {
+        self.actions
+            .iter()
+            .filter_map(|action| match &action.arguments {
+                ActionArguments::Domains(domains) => Some(domains),
+                ActionArguments::None(_) | ActionArguments::Missing(_) => None,
+            })
+    }
+
     /// Returns the actions without parameters.
     pub(crate) fn without_parameters(&self) -> impl Iterator<Item = NameId> {
         let actions = self
@@ -403,7 +466,10 @@ impl Model for ModelProgram<'_> {
                     model: self.name.clone(),
                 });
             };
-            reset.call0().map_err(|error| self.raised(&error))?;
+            let values = &self.values;
+            let reset = reset.call0();
+            let reset = reset.and_then(|value| values.borrow().coroutines.check_result(&value));
+            reset.map_err(|error| self.raised(&error))?;
         }
         let id = self.read_state(FilteredStates::Kept);
         let Some(id) = id.map_err(|error| self.raised(&error))? else {
@@ -561,14 +627,33 @@ impl Model for ModelProgram<'_> {
         })
     }
 
+    fn has_invariant(&self) -> bool {
+        self.predicates.invariant.is_some()
+    }
+
     fn notices(&self) -> ModelNotices {
-        let filter = self.predicates.filter.as_ref();
+        let mut caveats = self.values.borrow_mut().caveats();
+        if let Some(filter) = &self.predicates.filter
+            && !self.filtered.is_empty()
+        {
+            caveats.push(Caveat::FilteredStates {
+                filter: function_name(filter).unwrap_or_else(|_| "StateFilter".to_owned()),
+                states: self.filtered.len() as u64,
+            });
+        }
+        if self.depends_on_set_order {
+            caveats.push(Caveat::Nondeterministic {
+                what: format!(
+                    "steps of `{}` depend on the order of a set, which is no part of its state",
+                    self.name
+                ),
+            });
+        }
+        caveats.extend(self.domains().filter_map(ParameterDomains::caveat));
         let guards = self.actions.iter().flat_map(|action| &action.guards);
         let idle = guards.filter(|guard| guard.answers.get().yes && !guard.answers.get().no);
         ModelNotices {
-            filter: filter
-                .map(|filter| function_name(filter).unwrap_or_else(|_| "StateFilter".to_owned())),
-            filtered_states: self.filtered.len() as u64,
+            caveats,
             idle_guards: idle.map(|guard| guard.name.clone()).collect(),
         }
     }
@@ -577,9 +662,24 @@ impl Model for ModelProgram<'_> {
         let guards = self.actions.iter().flat_map(|action| &action.guards);
         let bits = |answers: GuardAnswers| u8::from(answers.yes) | u8::from(answers.no) << 1;
         let mut notices: Vec<u8> = guards.map(|guard| bits(guard.answers.get())).collect();
+        notices.push(u8::from(self.depends_on_set_order));
+        for domains in self.domains() {
+            let found = domains.use_so_far();
+            for number in [
+                usize::from(found.is_tried),
+                found.empty,
+                found.cut,
+                found.left_out,
+            ] {
+                put_varint(&mut notices, number as u64);
+            }
+        }
         let mut keys: Vec<u128> = std::mem::take(&mut self.filtered).into_iter().collect();
         keys.sort_unstable();
+        put_varint(&mut notices, keys.len() as u64);
         notices.extend(keys.into_iter().flat_map(u128::to_le_bytes));
+        let changed = self.values.borrow_mut().changed_names();
+        notices.extend(changed.join("\n").into_bytes());
         notices
     }
 
@@ -594,9 +694,30 @@ impl Model for ModelProgram<'_> {
             (bits & 1 != 0).then(|| guard.note(true));
             (bits & 2 != 0).then(|| guard.note(false));
         }
-        let (keys, _) = notices.as_chunks();
+        let Some((depends, rest)) = notices.split_first() else {
+            return;
+        };
+        self.depends_on_set_order |= *depends != 0;
+        notices = rest;
+        for domains in self.domains() {
+            let [is_tried, empty, cut, left_out] =
+                [(); 4].map(|()| take_varint(&mut notices) as usize);
+            domains.add_use(DomainUse {
+                is_tried: is_tried != 0,
+                empty,
+                cut,
+                left_out,
+            });
+        }
+        let count = take_varint(&mut notices) as usize;
+        let Some((keys, names)) = notices.split_at_checked(count * size_of::<u128>()) else {
+            return;
+        };
+        let (keys, _) = keys.as_chunks();
         let keys = keys.iter().map(|key| u128::from_le_bytes(*key));
         self.filtered.extend(keys);
+        let names = String::from_utf8_lossy(names);
+        self.values.borrow_mut().add_changed_names(names.lines());
     }
 
     fn release_state(&mut self) {

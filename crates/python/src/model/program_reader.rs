@@ -11,6 +11,7 @@ use super::actions::{self, ActionGuard, ModelAction};
 use super::modules::ModuleReader;
 use super::program::{ModelProgram, ProgramParts, StatePredicates};
 use super::states::ProgramStates;
+use crate::unawaited;
 
 /// A Python object.
 type Object<'py> = Bound<'py, PyAny>;
@@ -122,6 +123,7 @@ impl<'py> ModuleReader<'_, 'py> {
                     self.malformed(&format!("`{spelling}`"), "a function without parameters")
                 );
             }
+            self.reject_coroutine(&found, &format!("`{spelling}`"))?;
             if let Some((other, earlier)) = &last_spelling
                 && !earlier.is(&found)
             {
@@ -162,6 +164,7 @@ impl<'py> ModuleReader<'_, 'py> {
         let mut actions = Vec::new();
         for function in all {
             let text = actions::function_name(&function).map_err(|error| self.raised(error))?;
+            self.reject_coroutine(&function, &format!("the action `{text}`"))?;
             self.action_names.push(text.clone());
             if !self.filter.includes(&text) {
                 continue;
@@ -189,6 +192,14 @@ impl<'py> ModuleReader<'_, 'py> {
             });
         }
         Ok(actions)
+    }
+
+    /// Fails for a coroutine function. `role` says what the function is.
+    fn reject_coroutine(&self, function: &Object<'py>, role: &str) -> Result<(), ModelError> {
+        match unawaited::coroutine_function(function, role) {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
+        }
     }
 
     /// Returns an attribute that must be a dictionary.
@@ -227,6 +238,7 @@ impl<'py> ModuleReader<'_, 'py> {
             let parameters = actions::FunctionParameters::read(&function);
             let parameters = parameters.map_err(|error| self.raised(error))?;
             let name = actions::function_name(&function).unwrap_or_else(|_| "a guard".to_owned());
+            self.reject_coroutine(&function, &format!("the guard `{name}` of `{action}`"))?;
             Ok(ActionGuard {
                 // All lambdas have the same name.
                 name: match name.as_str() {

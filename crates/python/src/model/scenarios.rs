@@ -82,7 +82,7 @@ fn check_initial(
     machine: &FsmStates<'_>,
 ) -> Result<(), ModelError> {
     let is_known = |edge: &FsmEdge| edge.from == initial || edge.to == initial;
-    if reader.filter.ignores_unknown || edges.is_empty() || edges.iter().any(is_known) {
+    if reader.filter.follows_pymodel || edges.is_empty() || edges.iter().any(is_known) {
         return Ok(());
     }
     let unknown = &machine.texts[initial.0 as usize];

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyException;
@@ -15,7 +17,8 @@ use testwright_model::{Implementation, StepMismatch};
 use super::model_values::raised;
 use super::modules::{self, add_to_pymodel, import};
 use super::{ModelHandles, Models};
-use crate::failures::RaisedException;
+use crate::failures::{self, LineRecorder, RaisedException};
+use crate::unawaited::{self, UnawaitedCoroutine};
 use crate::{exit_handlers, interrupt};
 
 /// A module that executes the steps of a model on an implementation.
@@ -33,14 +36,49 @@ pub struct Stepper<'py> {
     /// True if the module `observation_queue` was set to asynchronous before this stepper was
     /// imported.
     was_asynchronous: bool,
-    timeout: Option<Duration>,
+    limits: Option<StepperLimits>,
+    /// The actions that are known to hang.
+    hanging: HashSet<NameId>,
+    /// The steps since the last reset.
+    trail: Vec<(NameId, ValueId)>,
+    /// Steps whose last one is confirmed to hang.
+    confirmed_hangs: HashSet<Vec<(NameId, ValueId)>>,
+    /// The longest time of a step that ended.
+    slowest: Duration,
     /// True to print tracebacks of exceptions as they occur, as Python does.
     shows_tracebacks: bool,
     /// The traceback of the last exception.
     traceback: Option<String>,
+    /// The recorder of the lines that the implementation executes, while it records.
+    recorder: Option<LineRecorder<'py>>,
     /// The way to start the service again, unless PyModel's rules apply.
     restart: Option<StepperRestart>,
 }
+
+/// The time limits of a stepper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepperLimits {
+    /// The time that a step should not take.
+    pub step: Duration,
+    /// The time after which a step is interrupted, which is a hang.
+    pub hang: Duration,
+    /// The time to wait for an observation.
+    pub observation: Duration,
+}
+
+impl StepperLimits {
+    /// Returns limits that are all the same.
+    pub fn all(limit: Duration) -> StepperLimits {
+        StepperLimits {
+            step: limit,
+            hang: limit,
+            observation: limit,
+        }
+    }
+}
+
+/// The least time after which an action that hung before is interrupted.
+const MIN_HANG_TIME: Duration = Duration::from_millis(500);
 
 /// Everything that is needed to import a stepper again, after the service that it drives has ended.
 struct StepperRestart {
@@ -78,17 +116,17 @@ impl<'py> Models<'py> {
         name: &str,
         timeout: Option<Duration>,
     ) -> Result<Stepper<'py>, ModelError> {
-        self.stepper_factory().import(name, timeout)
+        let limits = timeout.map(StepperLimits::all);
+        self.stepper_factory().import(name, limits)
     }
 
-    /// Imports a stepper. `timeout` limits each step, and each wait for an observation. Its
-    /// `Teardown` and exit handlers run at the end.
+    /// Imports a stepper. Its `Teardown` and exit handlers run at the end.
     pub fn stepper(
         &self,
         name: &str,
-        timeout: Option<Duration>,
+        limits: Option<StepperLimits>,
     ) -> Result<Stepper<'py>, ModelError> {
-        self.stepper_factory().import_managed(name, timeout)
+        self.stepper_factory().import_managed(name, limits)
     }
 
     /// Returns a factory for steppers that are needed later.
@@ -101,8 +139,12 @@ impl<'py> Models<'py> {
 }
 
 impl<'py> StepperFactory<'py> {
-    /// Imports a stepper. `timeout` limits each step, and each wait for an observation.
-    fn import(&self, name: &str, timeout: Option<Duration>) -> Result<Stepper<'py>, ModelError> {
+    /// Imports a stepper.
+    fn import(
+        &self,
+        name: &str,
+        limits: Option<StepperLimits>,
+    ) -> Result<Stepper<'py>, ModelError> {
         let python = self.python;
         let to_model_error = |error: PyErr| raised(python, &error);
         let observations = observations(python).map_err(to_model_error)?;
@@ -118,9 +160,14 @@ impl<'py> StepperFactory<'py> {
             name,
             observations,
             was_asynchronous,
-            timeout,
+            limits,
+            hanging: HashSet::new(),
+            trail: Vec::new(),
+            confirmed_hangs: HashSet::new(),
+            slowest: Duration::ZERO,
             shows_tracebacks: false,
             traceback: None,
+            recorder: None,
             restart: None,
         })
     }
@@ -130,7 +177,7 @@ impl<'py> StepperFactory<'py> {
     pub fn import_managed(
         &self,
         name: &str,
-        timeout: Option<Duration>,
+        limits: Option<StepperLimits>,
     ) -> Result<Stepper<'py>, ModelError> {
         let python = self.python;
         let to_model_error = |error: PyErr| raised(python, &error);
@@ -138,7 +185,7 @@ impl<'py> StepperFactory<'py> {
         let before = module_names(python).map_err(to_model_error)?;
         // Also if the import fails: its first lines may have started a server.
         exit_handlers::expect();
-        let mut stepper = self.import(name, timeout)?;
+        let mut stepper = self.import(name, limits)?;
         stepper.register_teardown().map_err(to_model_error)?;
         let after = module_names(python).map_err(to_model_error)?;
         let own = after.into_iter().filter(|name| !before.contains(name));
@@ -166,6 +213,16 @@ impl<'py> StepperFunctions<'py> {
         name: &str,
     ) -> Result<StepperFunctions<'py>, ModelError> {
         let module = import(python, folder, name)?;
+        let functions = ACT.iter().chain(&RESET).chain(&TEARDOWN).chain(&["wait"]);
+        for function in functions {
+            let found = last_defined(&module, &[function]);
+            let role = format!("`{function}` of the stepper `{name}`");
+            if let Some(error) =
+                found.and_then(|found| unawaited::coroutine_function(&found, &role))
+            {
+                return Err(error.into());
+            }
+        }
         let act = last_defined(&module, &ACT).ok_or_else(|| {
             let message = format!("the stepper `{name}` has no `TestAction`");
             let help = "define `def TestAction(name, arguments, expected_result)`: nothing returned means that all is well, \
@@ -303,14 +360,12 @@ impl<'py> Stepper<'py> {
         self.reset.is_some()
     }
 
-    /// Calls a function with a time limit.
+    /// Calls a function with a time limit. Returns true with the result if the limit was exceeded.
     fn with_timeout(
         &self,
+        timeout: Duration,
         call: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let Some(timeout) = self.timeout else {
-            return call();
-        };
+    ) -> PyResult<(PyResult<Bound<'py, PyAny>>, bool)> {
         let python = self.python;
         let signal = python.import("signal")?;
         let alarm = signal.getattr("SIGALRM")?;
@@ -330,8 +385,11 @@ impl<'py> Stepper<'py> {
             )
         };
         let too_long = too_long.unbind();
+        let is_exceeded = Arc::new(AtomicBool::new(false));
+        let exceeded = is_exceeded.clone();
         let raise =
             move |arguments: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| -> PyResult<()> {
+                exceeded.store(true, Ordering::Relaxed);
                 let python = arguments.py();
                 let text = Some(text.as_str()).filter(|text| !text.is_empty());
                 let text = PyTuple::new(python, text)?;
@@ -345,7 +403,50 @@ impl<'py> Stepper<'py> {
         // The alarm is canceled in any case, because it could strike any other code.
         signal.call_method1("setitimer", (&timer, 0))?;
         signal.call_method1("signal", (&alarm, before))?;
-        result
+        Ok((result, is_exceeded.load(Ordering::Relaxed)))
+    }
+
+    /// Performs a step on the implementation. Returns the mismatch instead of the result if the step
+    /// exceeds its time limit, unless PyModel's rules apply.
+    fn call_act(
+        &mut self,
+        action: NameId,
+        arguments: impl pyo3::call::PyCallArgs<'py>,
+    ) -> PyResult<Result<Bound<'py, PyAny>, StepMismatch>> {
+        let Some(limits) = self.limits else {
+            return self.act.call1(arguments).map(Ok);
+        };
+        let is_known = self.hanging.contains(&action);
+        let limit = if is_known {
+            MIN_HANG_TIME.max(100 * self.slowest).min(limits.step)
+        } else {
+            limits.hang
+        };
+        let started = Instant::now();
+        let (result, is_exceeded) = self.with_timeout(limit, || self.act.call1(arguments))?;
+        if !is_exceeded || self.restart.is_none() {
+            self.slowest = self.slowest.max(started.elapsed());
+            return result.map(Ok);
+        }
+        // Whatever the stepper makes of the interruption, it came because the step did not end.
+        self.hanging.insert(action);
+        let traceback = result
+            .err()
+            .map(|error| RaisedException::new(self.python, &error).traceback);
+        self.traceback = traceback;
+        let is_confirmed = !is_known || self.confirmed_hangs.contains(&self.trail);
+        let text = if !is_confirmed {
+            format!("did not end within {limit:?}, unconfirmed")
+        } else {
+            self.confirmed_hangs.insert(self.trail.clone());
+            format!("no end after {:?}", limits.step)
+        };
+        Ok(Err(StepMismatch {
+            text,
+            exception: None,
+            reason: None,
+            is_hang: true,
+        }))
     }
 
     /// Returns the failure message for an exception of the stepper.
@@ -353,7 +454,9 @@ impl<'py> Stepper<'py> {
         if interrupt::is_interrupted() {
             return Err(ModelError::Interrupted);
         }
-        self.traceback = Some(RaisedException::new(self.python, error).traceback);
+        let raised = RaisedException::new(self.python, error);
+        let reason = raised.signature();
+        self.traceback = Some(raised.traceback);
         if self.shows_tracebacks {
             // `display` is used because `print` would exit the process after a `SystemExit`.
             error.display(self.python);
@@ -367,9 +470,18 @@ impl<'py> Stepper<'py> {
             |_| String::new(),
             |text| text.to_string_lossy().into_owned(),
         );
+        let separator = if text.is_empty() && self.restart.is_some() {
+            ""
+        } else {
+            // PyModel writes it in any case.
+            ", "
+        };
         Ok(StepMismatch {
-            text: format!("stepper raised exception: {class}, {text}"),
+            text: format!("stepper raised exception: {class}{separator}{text}"),
+            // A step that takes too long is stopped anywhere.
+            reason: Some(reason).filter(|_| class != "TimeoutException"),
             exception: Some(class),
+            is_hang: false,
         })
     }
 
@@ -395,14 +507,16 @@ impl<'py> Stepper<'py> {
     fn wait_for_observation(&self, wait: &Bound<'py, PyAny>) -> PyResult<bool> {
         let start = Instant::now();
         for _ in 0..MAX_WAITS {
-            let left = match self.timeout {
+            let left = match self.limits {
                 None => None,
-                Some(timeout) => match timeout.saturating_sub(start.elapsed()) {
+                Some(limits) => match limits.observation.saturating_sub(start.elapsed()) {
                     Duration::ZERO => break,
                     left => Some(left.as_secs_f64()),
                 },
             };
-            wait.call1((left,))?;
+            interrupt::mark_progress();
+            self.awaited(wait.call1((left,))?)?;
+            interrupt::mark_progress();
             if self.queue()?.is_truthy()? {
                 return Ok(true);
             }
@@ -410,17 +524,27 @@ impl<'py> Stepper<'py> {
         Ok(false)
     }
 
+    /// Returns the mismatch for a text that the stepper returned.
+    fn returned(&self, text: String) -> StepMismatch {
+        StepMismatch {
+            reason: failures::written_words(&self.act, &text),
+            text,
+            exception: None,
+            is_hang: false,
+        }
+    }
+
+    /// Returns what a function of the stepper returned, unless it is a coroutine or the function
+    /// dropped one.
+    fn awaited(&self, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let values = self.handles.values.borrow();
+        values.coroutines.check_result(&value)?;
+        Ok(value)
+    }
+
     /// Returns the queue of observations.
     fn queue(&self) -> PyResult<Bound<'py, PyAny>> {
         self.observations.getattr("queue")
-    }
-}
-
-/// Returns the mismatch for a text that a stepper returned.
-fn returned(text: String) -> StepMismatch {
-    StepMismatch {
-        text,
-        exception: None,
     }
 }
 
@@ -430,13 +554,24 @@ impl Implementation for Stepper<'_> {
         interner: &Interner,
         label: StepLabel,
     ) -> Result<Option<StepMismatch>, ModelError> {
+        interrupt::mark_progress();
+        self.trail.push((label.name, label.arguments));
         let name = PyString::new(self.python, interner.name_text(label.name));
         let values = self.handles.values.borrow();
         let arguments = values.object(label.arguments);
         let expected = values.object(label.result);
         drop(values);
-        let answer = match self.with_timeout(|| self.act.call1((name, arguments, expected))) {
+        let answer = match self.call_act(label.name, (name, arguments, expected)) {
+            Ok(Ok(answer)) => self.awaited(answer),
+            Ok(Err(_)) if interrupt::is_interrupted() => return Err(ModelError::Interrupted),
+            Ok(Err(hang)) => return Ok(Some(hang)),
+            Err(error) => Err(error),
+        };
+        let answer = match answer {
             Ok(answer) => answer,
+            Err(error) if error.is_instance_of::<UnawaitedCoroutine>(self.python) => {
+                return Err(self.stepper_error(&error));
+            }
             Err(error) => return self.failure(&error).map(Some),
         };
         if answer.is_none() {
@@ -444,18 +579,36 @@ impl Implementation for Stepper<'_> {
         }
         if let Ok(text) = answer.cast::<PyString>() {
             let text = text.to_string_lossy().into_owned();
-            return Ok(Some(text).filter(|text| !text.is_empty()).map(returned));
+            let text = Some(text).filter(|text| !text.is_empty());
+            return Ok(text.map(|text| self.returned(text)));
         }
         let shown = answer
             .str()
             .map_or_else(|_| String::new(), |text| text.to_string());
-        Ok(Some(returned(format!(
+        Ok(Some(self.returned(format!(
             "stepper returned unhandled result: {shown}"
         ))))
     }
 
+    fn record_lines(&mut self, record: bool) -> Vec<String> {
+        if let Some(recorder) = self.recorder.take() {
+            return recorder.stop();
+        }
+        if record {
+            let code = self.act.getattr("__code__");
+            let path = code.and_then(|code| code.getattr("co_filename"));
+            let start = |path| LineRecorder::start(self.python, path, true);
+            self.recorder = path.and_then(start).ok();
+        }
+        Vec::new()
+    }
+
     fn can_reset(&self) -> bool {
         self.reset.is_some()
+    }
+
+    fn use_full_limits(&mut self) {
+        self.hanging.clear();
     }
 
     fn reset(&mut self) -> Result<(), ModelError> {
@@ -464,16 +617,21 @@ impl Implementation for Stepper<'_> {
             let help = "it is needed when there is more than one run";
             return Err(Error::new(message).with_help(help).into());
         };
-        let Err(error) = reset.call0() else {
+        interrupt::mark_progress();
+        self.trail.clear();
+        let Err(error) = reset.call0().and_then(|value| self.awaited(value)) else {
             return Ok(());
         };
+        if error.is_instance_of::<UnawaitedCoroutine>(self.python) {
+            return Err(self.stepper_error(&error));
+        }
         let error = self.stepper_error(&error);
         if matches!(error, ModelError::Interrupted) || !self.start_again()? {
             return Err(error);
         }
         match &self.reset {
             Some(reset) => {
-                let is_reset = reset.call0();
+                let is_reset = reset.call0().and_then(|value| self.awaited(value));
                 is_reset.map_err(|error| self.stepper_error(&error))?;
                 Ok(())
             }

@@ -13,10 +13,7 @@ use crate::failures::short_repr;
 ///
 /// Members of sets are sorted, because their order depends on their history, and files should not.
 pub(crate) fn literal(value: &Bound<'_, PyAny>) -> PyResult<(String, bool)> {
-    let mut writer = LiteralWriter {
-        quotes_objects: true,
-        is_exact: true,
-    };
+    let mut writer = LiteralWriter::new(true);
     let text = writer.write(value)?;
     Ok((text, writer.is_exact))
 }
@@ -28,11 +25,7 @@ pub(crate) fn value_text(value: &Bound<'_, PyAny>) -> PyResult<ValueText> {
     let plain = if let Ok(text) = value.cast::<PyString>() {
         format!("'{}'", text.to_string_lossy())
     } else if is_container(value) {
-        let mut writer = LiteralWriter {
-            quotes_objects: false,
-            is_exact: true,
-        };
-        writer.write(value)?
+        LiteralWriter::new(false).write(value)?
     } else {
         value.str()?.to_string_lossy().into_owned()
     };
@@ -58,11 +51,41 @@ struct LiteralWriter {
     quotes_objects: bool,
     /// True if evaluating the text gives the value.
     is_exact: bool,
+    /// The addresses of the containers that are being written.
+    open: Vec<usize>,
 }
 
+/// The maximum depth of containers in a text.
+const MAX_DEPTH: usize = 100;
+
 impl LiteralWriter {
-    /// Writes a value.
+    /// Creates a writer that has written nothing.
+    fn new(quotes_objects: bool) -> LiteralWriter {
+        LiteralWriter {
+            quotes_objects,
+            is_exact: true,
+            open: Vec::new(),
+        }
+    }
+
+    /// Writes a value. A container inside itself is `...`, as in Python.
     fn write(&mut self, value: &Bound<'_, PyAny>) -> PyResult<String> {
+        if !is_container(value) {
+            return self.write_one(value);
+        }
+        let address = value.as_ptr() as usize;
+        if self.open.len() == MAX_DEPTH || self.open.contains(&address) {
+            self.is_exact = false;
+            return Ok("...".to_owned());
+        }
+        self.open.push(address);
+        let text = self.write_one(value);
+        self.open.pop();
+        text
+    }
+
+    /// Writes a value that no container is open for.
+    fn write_one(&mut self, value: &Bound<'_, PyAny>) -> PyResult<String> {
         let repr = |value: &Bound<'_, PyAny>| Ok(value.repr()?.to_string_lossy().into_owned());
         if value.is_none()
             || value.is_exact_instance_of::<PyBool>()

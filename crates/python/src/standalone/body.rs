@@ -1,5 +1,7 @@
 //! The steps of a test as lines of Python.
 
+use std::ops::Range;
+
 use pyo3::prelude::*;
 use testwright_core::{ActionId, Error, Failure, FailureKind, PoolId, Step, Trace};
 use testwright_lang::harness::{CodePart, Fragment};
@@ -47,12 +49,16 @@ pub(super) struct StandaloneBody {
     pub(super) needs_pytest: bool,
     /// The lines run in a process of their own.
     pub(super) is_child_process: bool,
+    /// The lines call `reset_modules`.
+    pub(super) resets_modules: bool,
     /// Clean-up lines, until they are written.
     pub(super) cleanup_lines: Vec<String>,
     /// The index of the first line of each step.
     step_starts: Vec<usize>,
     /// The index of the first line of the checks after the last step.
     checks_start: Option<usize>,
+    /// The lines of the last step, or of the check after it, in which a failing test fails.
+    failing: Option<Range<usize>>,
     style: StandaloneStyle,
     checks: WrittenChecks,
     /// The scheme for variable names.
@@ -62,19 +68,6 @@ pub(super) struct StandaloneBody {
 }
 
 impl StandaloneBody {
-    /// Writes the whole body of a recorded test.
-    pub(super) fn write(
-        system: &PythonSystem<'_>,
-        steps: &[StepRecord],
-        trace: &Trace,
-        (style, checks): (StandaloneStyle, WrittenChecks),
-    ) -> Result<StandaloneBody, Error> {
-        let form = (style, Naming::Short, checks);
-        let mut body = StandaloneBody::from_steps(system, steps, trace, form)?;
-        body.finish();
-        Ok(body)
-    }
-
     /// Writes the steps without the clean-up after them.
     pub(super) fn from_steps(
         system: &PythonSystem<'_>,
@@ -102,6 +95,7 @@ impl StandaloneBody {
             cleanup_lines: Vec::new(),
             step_starts: Vec::new(),
             checks_start: None,
+            failing: None,
             naming,
             failure_message: trace
                 .failure()
@@ -109,6 +103,7 @@ impl StandaloneBody {
             needs_suppress: false,
             needs_pytest: false,
             is_child_process: false,
+            resets_modules: false,
             style,
             checks,
             writes_reference: trace
@@ -133,7 +128,15 @@ impl StandaloneBody {
             body.write_guard(&names, action);
             match failure {
                 Some(failure) if number + 1 == steps.len() => {
+                    let start = body.lines.len();
                     body.write_failing_step(&names, action, record, failure)?;
+                    let end = body.lines.len();
+                    let start = if body.fails_in_check(system) {
+                        end - 1
+                    } else {
+                        start
+                    };
+                    body.failing = Some(start..end);
                     continue;
                 }
                 Some(_) => body.write_step(&names, action, record)?,
@@ -152,20 +155,53 @@ impl StandaloneBody {
         Ok(body)
     }
 
-    /// Adds the clean-up code.
-    pub(super) fn finish(&mut self) {
+    /// Returns true if the last line is the check that fails, and nothing before it raises.
+    fn fails_in_check(&self, system: &PythonSystem<'_>) -> bool {
+        self.checks_start.is_some()
+            && match &system.last_failure {
+                Some(LastFailure::Check(_)) => true,
+                Some(LastFailure::Step(error)) => system.is_false_check(error),
+                None => false,
+            }
+    }
+
+    /// Returns lines of the body followed by the clean-up code.
+    fn finished(&self, lines: &[String]) -> Vec<String> {
+        let mut all = lines.to_vec();
+        if all.is_empty() {
+            all.push(String::from("pass"));
+        }
         if !self.cleanup_lines.is_empty() {
-            self.needs_suppress = true;
-            let body = std::mem::take(&mut self.lines);
-            self.lines.push(String::from("try:"));
-            self.lines.extend(body.iter().map(|line| indent(line)));
-            self.lines.push(String::from("finally:"));
-            let cleaning = std::mem::take(&mut self.cleanup_lines);
-            self.lines.extend(cleaning.iter().map(|line| indent(line)));
+            all = all.iter().map(|line| indent(line)).collect();
+            all.insert(0, String::from("try:"));
+            all.push(String::from("finally:"));
+            all.extend(self.cleanup_lines.iter().map(|line| indent(line)));
         }
-        if self.lines.is_empty() {
-            self.lines.push(String::from("pass"));
+        all
+    }
+
+    /// Adds the clean-up code. Returns the body without the step that fails, if one does.
+    pub(super) fn finish(&mut self) -> Option<Vec<String>> {
+        self.needs_suppress |= !self.cleanup_lines.is_empty();
+        let before = self.failing.as_ref().map(|failing| failing.start);
+        let before = before.map(|end| self.finished(&self.lines[..end]));
+        self.lines = self.finished(&self.lines);
+        if let (Some(failing), false) = (&mut self.failing, self.cleanup_lines.is_empty()) {
+            *failing = failing.start + 1..failing.end + 1;
         }
+        before
+    }
+
+    /// Returns the position of the failing lines in a text that contains the lines of the body from
+    /// this line on, where the first line is 1.
+    pub(super) fn failing_lines(&self, first: usize) -> Option<Range<usize>> {
+        let failing = self.failing.clone()?;
+        let height = |lines: &[String]| -> usize {
+            let height = |line: &String| line.matches('\n').count() + 1;
+            lines.iter().map(height).sum()
+        };
+        let start = first + height(&self.lines[..failing.start]);
+        Some(start..start + height(&self.lines[failing]))
     }
 
     /// Returns the lines before the first step.
@@ -206,8 +242,15 @@ impl StandaloneBody {
     fn write_restart(&mut self, names: &VariableWriter<'_, '_>) {
         self.lines.push(String::new());
         self.lines.push(String::from("# Everything is reset here."));
-        for module in names.system.names_of_reset_modules() {
-            self.lines.push(format!("importlib.reload({module})"));
+        let finallys = names.system.context.harness.finallys.iter();
+        let cleaning = finallys.flat_map(|line| names.combinations(line, |_, _| true));
+        for statement in cleaning {
+            self.needs_suppress = true;
+            self.lines.extend(suppressed(&statement));
+        }
+        if !names.system.modules.names().is_empty() {
+            self.resets_modules = true;
+            self.lines.push(String::from("reset_modules()"));
         }
         self.write_inits(names);
     }
@@ -365,7 +408,7 @@ impl StandaloneBody {
             FailureKind::Property => {
                 self.write_step(names, action, record)?;
                 self.checks_start = Some(self.lines.len());
-                if let Some(LastFailure::Check(Violation::Property(number, values))) =
+                if let Some(LastFailure::Check(Violation::Property(number, values, _))) =
                     &names.system.last_failure
                 {
                     let property = &names.system.context.harness.properties[*number];
@@ -630,7 +673,7 @@ fn involves_reference(system: &PythonSystem<'_>, steps: &[StepRecord], failure: 
         Step::Restart => false,
     });
     let property = match &system.last_failure {
-        Some(LastFailure::Check(Violation::Property(number, _))) => {
+        Some(LastFailure::Check(Violation::Property(number, ..))) => {
             has_twin(&harness.properties[*number].line.code)
         }
         _ => false,

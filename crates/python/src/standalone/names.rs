@@ -160,7 +160,7 @@ pub(super) fn slots_in_order(
                 .for_each(|slot| add((slot.0, slot.1)));
         }
     }
-    if let Some(LastFailure::Check(Violation::Property(number, values))) = &system.last_failure {
+    if let Some(LastFailure::Check(Violation::Property(number, values, _))) = &system.last_failure {
         let axes = &system.context.harness.properties[*number].line.axes;
         for (axis, value) in axes.iter().zip(values) {
             if let Axis::Slot { pool, .. } = axis {

@@ -44,19 +44,36 @@ pub(super) fn write(
     let mut reads = names_read(body);
     let needed = testwright_source::needed_definitions(&definitions, &reads);
     reads.extend(needed.iter().flat_map(|definition| definition.uses.clone()));
-    let texts = |imports: bool| -> Vec<String> {
-        let chosen = needed
-            .iter()
-            .filter(|definition| definition.is_import == imports);
-        let text = |range: testwright_source::Range| {
-            raw.get(range).unwrap_or_default().trim_end().to_owned()
-        };
+    // What depends on modules that are imported again is run again, too.
+    let mut reset_names = system.modules.names();
+    reset_names.retain(|_| body.resets_modules);
+    let text =
+        |range: testwright_source::Range| raw.get(range).unwrap_or_default().trim_end().to_owned();
+    let is_repeated = |definition: &&testwright_source::ModuleDefinition| {
+        let bound_again = system.modules.dependent_names();
+        // A statement that binds nothing, such as a call, may set up the modules.
+        let binds_again = |name| bound_again.contains(name);
+        let is_bound_again = definition.defines.iter().all(binds_again);
+        let imported = imported_modules(&[text(definition.range.clone())]);
+        let is_reset = |module: &String| reset_names.contains(&module.as_str());
+        !reset_names.is_empty()
+            && if definition.is_import {
+                imported.iter().any(is_reset)
+            } else {
+                is_bound_again
+            }
+    };
+    let texts = |imports: bool, repeated: bool| -> Vec<String> {
+        let chosen = needed.iter().filter(|definition| {
+            definition.is_import == imports && is_repeated(definition) == repeated
+        });
         chosen
             .map(|definition| text(definition.range.clone()))
             .collect()
     };
-    let (imports, helpers) = (texts(true), texts(false));
-    let modules = imported_modules(&imports);
+    let (mut imports, mut helpers) = (texts(true, false), texts(false, false));
+    let (repeated_imports, repeated_helpers) = (texts(true, true), texts(false, true));
+    let modules = imported_modules(&[imports.clone(), repeated_imports.clone()].concat());
     let search_paths = search_paths(system, &modules, file);
     let uses_random_module = reads.iter().any(|name| name == "random")
         || modules.iter().any(|module| uses_random(system, module));
@@ -77,8 +94,9 @@ pub(super) fn write(
         (body.needs_suppress, "import contextlib"),
         (style == StandaloneStyle::Unittest, "import unittest"),
         (body.is_child_process, "import subprocess"),
+        (body.resets_modules, "import importlib"),
         (
-            body.is_child_process || !search_paths.is_empty(),
+            body.is_child_process || body.resets_modules || !search_paths.is_empty(),
             "import sys",
         ),
         (
@@ -96,6 +114,22 @@ pub(super) fn write(
     );
     standard.sort_by_key(|import| (import.starts_with("from"), *import));
     standard.dedup();
+    if body.resets_modules {
+        imports.extend(repeatable("IMPORTS", &repeated_imports));
+        helpers.extend(repeatable("DEFINITIONS", &repeated_helpers));
+        let repeated = [
+            ("IMPORTS", &repeated_imports),
+            ("DEFINITIONS", &repeated_helpers),
+        ];
+        let mut reset = reset_function(&reset_names);
+        for (name, _) in repeated.iter().filter(|(_, texts)| !texts.is_empty()) {
+            reset.push_str(&format!("\n    exec({name}, globals())"));
+        }
+        if uses_random_module {
+            reset.push_str("\n    random.seed(0)");
+        }
+        helpers.push(reset);
+    }
     let groups = [
         standard.join("\n"),
         String::from(if body.needs_pytest {
@@ -113,6 +147,36 @@ pub(super) fn write(
         }),
     ];
     Ok(joined(&groups, &helpers))
+}
+
+/// Returns statements as a text with this name that is run here, and can be run again.
+fn repeatable(name: &str, statements: &[String]) -> Option<String> {
+    if statements.is_empty() {
+        return None;
+    }
+    let text = statements.join("\n");
+    let is_plain = !text.contains("\"\"\"") && !text.contains('\\') && !text.ends_with('"');
+    let literal = if is_plain {
+        format!("\"\"\"\n{text}\n\"\"\"")
+    } else {
+        format!("{text:?}")
+    };
+    Some(format!("{name} = {literal}\nexec({name})"))
+}
+
+/// Returns the function that imports modules again, without what uses them.
+fn reset_function(modules: &[&str]) -> String {
+    let names: Vec<String> = modules.iter().map(|name| format!("{name:?}")).collect();
+    let names = names.join(", ");
+    [
+        "def reset_modules():",
+        "    \"\"\"Imports the modules under test again, in the same order.\"\"\"",
+        &format!("    modules = [{names}]"),
+        "    modules = [name for name in modules if sys.modules.pop(name, None)]",
+        "    for name in modules:",
+        "        importlib.import_module(name)",
+    ]
+    .join("\n")
 }
 
 /// Joins groups of lines with a blank line between them, then the helper functions.

@@ -5,21 +5,85 @@
 //! encoded completely. While nothing differs, which one pass over pointers tells, the encoding of all
 //! modules is known in advance.
 
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Pointer;
 use super::encoder::{Encoder, EncodingContext, StateRoot};
 use super::layout::{self, ObjectContent, ObjectLayout};
-use super::node::{ObjectImage, ObjectPart, OwnedPart};
+use super::node::{ObjectImage, ObjectPart, OwnedPart, UntrackedNames};
 
 /// A function, class or namespace of the modules under test.
 struct Anchor {
     image: ObjectImage,
+    /// The fields of a function, which tell faster than the image that nothing has changed.
+    fields: Option<FunctionFields>,
     /// For each part, true if it is data or holds data.
     is_data: Vec<bool>,
     /// True for any part.
     has_data: bool,
+}
+
+/// The fields of a function at some time, with the version of its attributes. The image of the function
+/// keeps the objects alive.
+struct FunctionFields {
+    function: *const ffi::PyFunctionObject,
+    objects: [Pointer; 5],
+    version: Option<u64>,
+}
+
+impl FunctionFields {
+    /// Reads the fields of a function.
+    fn read(function: Pointer) -> FunctionFields {
+        let mut fields = FunctionFields {
+            function: function.cast(),
+            objects: [std::ptr::null_mut(); 5],
+            version: None,
+        };
+        (fields.objects, fields.version) = fields.current();
+        fields
+    }
+
+    /// Returns the present fields, and the version of the attributes; `None` without attributes.
+    #[inline]
+    fn current(&self) -> ([Pointer; 5], Option<u64>) {
+        // SAFETY: the object is a function, which the image beside this keeps alive.
+        unsafe {
+            let function = &*self.function;
+            let attributes = function.func_dict;
+            let objects = [
+                function.func_code,
+                function.func_defaults,
+                function.func_kwdefaults,
+                function.func_closure,
+                attributes,
+            ];
+            let version = (!attributes.is_null()).then(|| crate::dictionary::version(attributes));
+            (objects, version.flatten())
+        }
+    }
+
+    /// Returns true if the function is certainly unchanged.
+    #[inline]
+    fn are_unchanged(&self) -> bool {
+        let (objects, version) = self.current();
+        objects == self.objects
+            && version == self.version
+            && (version.is_some() || objects[4].is_null())
+    }
+}
+
+impl Anchor {
+    /// Returns true if the object is as it was.
+    #[inline]
+    fn is_unchanged(&self, python: Python<'_>, ignored: &UntrackedNames) -> bool {
+        self.fields
+            .as_ref()
+            .is_some_and(FunctionFields::are_unchanged)
+            || self.image.is_unchanged(python, ignored)
+    }
 }
 
 /// The modules under test as they were after the last reset.
@@ -142,7 +206,9 @@ impl BaseImage {
                     .anchors
                     .insert(object.as_ptr() as usize, number as u32);
                 self.index.insert(object.as_ptr() as usize, number);
+                let is_function = layout.content == ObjectContent::Function;
                 self.anchors.push(Anchor {
+                    fields: is_function.then(|| FunctionFields::read(object.as_ptr())),
                     image,
                     is_data: Vec::new(),
                     has_data: false,
@@ -183,7 +249,7 @@ impl BaseImage {
         let python = context.python;
         self.anchors
             .iter()
-            .all(|anchor| anchor.image.is_unchanged(python, &context.ignored))
+            .all(|anchor| anchor.is_unchanged(python, &context.ignored))
             && self
                 .data
                 .iter()
@@ -239,7 +305,7 @@ impl BaseImage {
             };
             images.retain(|image| !is_as_in_base(image));
             for anchor in &self.anchors {
-                if !anchor.image.is_unchanged(python, &context.ignored) {
+                if !anchor.is_unchanged(python, &context.ignored) {
                     let object = anchor.image.object.bind(python);
                     let layout = &anchor.image.layout;
                     images.push(ObjectImage::read(object, layout, &context.ignored));
@@ -258,7 +324,7 @@ impl BaseImage {
     fn encode_anchors(&self, encoder: &mut Encoder<'_, '_>, is_base: bool) {
         let python = encoder.context.python;
         for (number, anchor) in self.anchors.iter().enumerate() {
-            let unchanged = is_base || anchor.image.is_unchanged(python, &encoder.context.ignored);
+            let unchanged = is_base || anchor.is_unchanged(python, &encoder.context.ignored);
             if unchanged && !anchor.has_data {
                 continue;
             }
@@ -309,17 +375,78 @@ impl BaseImage {
         let python = context.python;
         for anchor in &self.anchors {
             let address = anchor.image.object.as_ptr() as usize;
-            if !others.contains(&address) && !anchor.image.is_unchanged(python, &context.ignored) {
+            if !anchor.is_unchanged(python, &context.ignored) && !others.contains(&address) {
                 restore(context, &anchor.image)?;
             }
         }
         for (image, reduced) in self.data.iter().zip(&self.reduced) {
             let address = image.object.as_ptr() as usize;
-            if !others.contains(&address) && !is_data_unchanged(context, image, *reduced) {
+            if !is_data_unchanged(context, image, *reduced) && !others.contains(&address) {
                 restore(context, image)?;
             }
         }
         Ok(())
+    }
+
+    /// Returns the names of what differs from the base, such as `` `log` in `Stack` ``.
+    pub(crate) fn changed_names(
+        &self,
+        context: &mut EncodingContext<'_>,
+    ) -> std::collections::BTreeSet<String> {
+        let python = context.python;
+        let places = self.places(python);
+        let mut names = std::collections::BTreeSet::new();
+        let nothing = FxHashSet::default();
+        let _no_error = self.for_each_changed(context, &nothing, |context, image| {
+            let object = image.object.bind(python);
+            if !context.anchors.contains_key(&(object.as_ptr() as usize)) {
+                let place = places.get(&(object.as_ptr() as usize)).cloned();
+                names
+                    .insert(place.unwrap_or_else(|| format!("a `{}`", layout::class_name(object))));
+                return Ok(());
+            }
+            let current = ObjectImage::read(object, &image.layout, &context.ignored);
+            let [before, after] = [image, &current].map(|image| named_parts(python, image));
+            let differs = |(name, part): &&(String, &OwnedPart),
+                           others: &[(String, &OwnedPart)]| {
+                let mut others = others.iter();
+                !others.any(|(other, found)| other == name && found.as_part() == part.as_part())
+            };
+            let gone = before.iter().filter(|one| differs(one, &after));
+            let found = after.iter().filter(|one| differs(one, &before));
+            names.extend(gone.chain(found).map(|(name, _)| name.clone()));
+            Ok(())
+        });
+        names
+    }
+
+    /// Returns a name for each data object: that of the first place from which it is reached.
+    fn places(&self, python: Python<'_>) -> FxHashMap<usize, String> {
+        let mut places: FxHashMap<usize, String> = FxHashMap::default();
+        for anchor in &self.anchors {
+            for (name, part) in named_parts(python, &anchor.image) {
+                let mut waiting: Vec<Py<PyAny>> = Vec::new();
+                waiting.extend(part.object().map(|object| object.clone_ref(python)));
+                while let Some(object) = waiting.pop() {
+                    let address = object.as_ptr() as usize;
+                    if places.contains_key(&address) {
+                        continue;
+                    }
+                    let parts = match self.index.get(&address) {
+                        Some(index) if *index < self.anchors.len() => continue,
+                        Some(index) => self.image(*index).map(|image| &image.parts),
+                        None => None,
+                    };
+                    let own = parts.into_iter().flatten().filter_map(OwnedPart::object);
+                    waiting.extend(own.map(|part| part.clone_ref(python)));
+                    if let Ok(items) = object.bind(python).cast_exact::<pyo3::types::PyTuple>() {
+                        waiting.extend(items.iter().map(Bound::unbind));
+                    }
+                    places.insert(address, name.clone());
+                }
+            }
+        }
+        places
     }
 
     /// Returns the encoding of the unchanged modules.
@@ -335,6 +462,45 @@ impl BaseImage {
             .map(|image| image.object.bind(python).clone())
             .collect()
     }
+}
+
+/// Returns the parts of an anchor that have names, with these names as a user knows them.
+fn named_parts<'i>(python: Python<'_>, image: &'i ObjectImage) -> Vec<(String, &'i OwnedPart)> {
+    let object = image.object.bind(python);
+    let text = |name: &str| object.getattr(name).map(|name| name.to_string());
+    let mut named = Vec::new();
+    let (owner, entries) = match image.layout.content {
+        ObjectContent::Function => {
+            let owner = text("__qualname__").unwrap_or_default();
+            let fields = [
+                "the code",
+                "a default argument",
+                "a default argument",
+                "the closure",
+            ];
+            for (field, part) in fields.iter().zip(&image.parts) {
+                named.push((format!("{field} of `{owner}`"), part));
+            }
+            (owner, image.parts.get(4..).unwrap_or_default())
+        }
+        ObjectContent::Class => (
+            text("__qualname__").unwrap_or_default(),
+            image.parts.as_slice(),
+        ),
+        _ => (String::new(), image.parts.as_slice()),
+    };
+    let module = object.get_item("__name__").map(|name| name.to_string());
+    for entry in entries.chunks_exact(2) {
+        let Some(name) = entry[0].object() else {
+            continue;
+        };
+        let name = name.bind(python);
+        named.push(match &module {
+            Ok(module) if owner.is_empty() => (format!("`{name}` in `{module}`"), &entry[1]),
+            _ => (format!("`{owner}.{name}`"), &entry[1]),
+        });
+    }
+    named
 }
 
 /// Encodes a part of an anchor.

@@ -27,6 +27,8 @@ pub(crate) enum EncodingGap {
     Unseen(String),
     /// The order of a set depends on addresses.
     AddressOrder,
+    /// The order of a set depends on the seed of hashes. The encoding tells the order under this seed.
+    HashOrder,
 }
 
 /// All that is known about classes and code, for encoders.
@@ -42,6 +44,8 @@ pub(crate) struct EncodingContext<'py> {
     pub(crate) anchors: FxHashMap<usize, u32>,
     /// Encodings of code objects, which are kept alive.
     codes: FxHashMap<usize, (u128, Py<PyAny>)>,
+    /// True if the order of sets is not encoded.
+    pub(crate) ignores_set_order: bool,
     /// The gaps found so far.
     pub(crate) gaps: BTreeSet<(StateRoot, EncodingGap)>,
 }
@@ -57,6 +61,7 @@ impl<'py> EncodingContext<'py> {
             modules: FxHashSet::default(),
             anchors: FxHashMap::default(),
             codes: FxHashMap::default(),
+            ignores_set_order: false,
             gaps: BTreeSet::new(),
         })
     }

@@ -375,9 +375,15 @@ impl<'a, 'py> Encoder<'a, 'py> {
             ObjectContent::Reduced | ObjectContent::Generator => {
                 self.visit_reduced(object, layout);
             }
-            ObjectContent::Unseen => {
+            ObjectContent::Unseen
+            | ObjectContent::ReentrantLock
+            | ObjectContent::WeakReference
+            | ObjectContent::TextStream => {
                 self.write_class(&object.get_type());
-                self.add_gap(EncodingGap::Unseen(layout::class_name(object)));
+                self.visit_parts(b'x', object, layout);
+                if node::hides_something(object, layout.content) {
+                    self.add_gap(EncodingGap::Unseen(layout::class_name(object)));
+                }
             }
             _ => {
                 // The class may be one that can change; it has a number then.
@@ -438,9 +444,15 @@ impl<'a, 'py> Encoder<'a, 'py> {
     /// Encodes a set: by its hash table, or by its members in the order of their encodings if the
     /// table depends on addresses.
     fn visit_set(&mut self, object: &Bound<'py, PyAny>, layout: &Rc<ObjectLayout>) {
-        if sets::has_stable_order(object.as_ptr(), 0) {
+        if self.context.ignores_set_order {
+            // The members are in the order of their encodings.
+        } else if sets::has_stable_order(object.as_ptr(), 0) {
             // A table with one member may still have its address as hash.
             if is_table_stable(object.as_ptr()) {
+                let gap = (self.root, EncodingGap::HashOrder);
+                if sets::has_order_by_seed(object.as_ptr()) && !self.context.gaps.contains(&gap) {
+                    self.context.gaps.insert(gap);
+                }
                 return self.visit_parts(b'S', object, layout);
             }
         } else {

@@ -1,25 +1,46 @@
-//! Modules and classes of others that code under test names.
+//! Modules and classes of others that code under test names, and collections in these modules.
 //!
-//! Their attributes belong to no state. Code that sets one is told apart from code that does not only
+//! What they hold belongs to no state. Code that sets one is told apart from code that does not only
 //! by this: the change is noted, and undone by the next reset.
 
 use std::collections::BTreeSet;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyModule, PyType};
+use pyo3::types::{PyDict, PyModule, PyString, PyType};
+use rustc_hash::FxHashSet;
 
 use super::context::EncodingContext;
 use super::layout;
 use super::node::{ObjectImage, UntrackedNames};
 
-/// A module or class of others, with its attributes when it was seen first.
+/// A module, class or collection of others, as it was when it was seen first.
 struct ForeignObject {
     name: String,
     object: Py<PyAny>,
-    /// The image of the namespace.
+    /// The image of the namespace, or of the collection.
     namespace: ObjectImage,
+    /// True for a collection, false for what has a namespace.
+    is_collection: bool,
 }
+
+/// The names in modules that the interpreter and the tool set at any time.
+const SET_AT_ANY_TIME: [(&str, &[&str]); 2] = [
+    (
+        "sys",
+        &[
+            "stdin",
+            "stdout",
+            "stderr",
+            "last_type",
+            "last_value",
+            "last_traceback",
+            "last_exc",
+            "unraisablehook",
+        ],
+    ),
+    ("time", &["tzname", "timezone", "altzone", "daylight"]),
+];
 
 /// An attribute that is not as it was, with its former value.
 struct ChangedAttribute<'py> {
@@ -27,10 +48,12 @@ struct ChangedAttribute<'py> {
     former: Option<Bound<'py, PyAny>>,
 }
 
-/// The modules and classes of others that code under test names.
+/// The modules, classes and collections of others that code under test names.
 #[derive(Default)]
 pub(crate) struct ForeignObjects {
     objects: Vec<ForeignObject>,
+    /// Their addresses.
+    known: FxHashSet<usize>,
     /// The names of those that were changed.
     changed: BTreeSet<String>,
 }
@@ -43,25 +66,39 @@ impl ForeignObjects {
         found: Vec<(String, Bound<'py, PyAny>)>,
     ) {
         for (name, object) in found {
-            let is_known = self.objects.iter().any(|known| known.object.is(&object));
-            let Some(namespace) = namespace(&object) else {
+            if !self.known.insert(object.as_ptr() as usize) {
+                continue;
+            }
+            let is_collection =
+                !object.is_instance_of::<PyModule>() && !object.is_instance_of::<PyType>();
+            let namespace = if is_collection {
+                object.clone()
+            } else if let Some(namespace) = namespace(&object) {
+                namespace.into_any()
+            } else {
                 continue;
             };
-            if !is_known {
-                let namespace = namespace.into_any();
-                let layout = context.layouts.of(&namespace);
-                self.objects.push(ForeignObject {
-                    name,
-                    object: object.unbind(),
-                    namespace: ObjectImage::read(&namespace, &layout, &context.ignored),
-                });
-            }
+            let layout = context.layouts.of(&namespace);
+            self.objects.push(ForeignObject {
+                name,
+                object: object.unbind(),
+                namespace: ObjectImage::read(&namespace, &layout, &context.ignored),
+                is_collection,
+            });
         }
     }
 
     /// Notes what was changed, and undoes it.
     pub(crate) fn restore(&mut self, python: Python<'_>, ignored: &UntrackedNames) {
         for foreign in &self.objects {
+            if foreign.is_collection {
+                if !foreign.namespace.is_unchanged(python, ignored) {
+                    self.changed.insert(foreign.name.clone());
+                    // What cannot be undone is noted at least.
+                    let _may_be_refused = foreign.namespace.write(python, ignored);
+                }
+                continue;
+            }
             let changes = foreign.changes(python, ignored);
             if !changes.is_empty() {
                 self.changed.insert(foreign.name.clone());
@@ -78,7 +115,13 @@ impl ForeignObjects {
         let now = self
             .objects
             .iter()
-            .filter(|foreign| !foreign.changes(python, ignored).is_empty())
+            .filter(|foreign| {
+                let collection = foreign.is_collection.then_some(&foreign.namespace);
+                collection.map_or_else(
+                    || !foreign.changes(python, ignored).is_empty(),
+                    |collection| !collection.is_unchanged(python, ignored),
+                )
+            })
             .map(|foreign| foreign.name.clone());
         self.changed.iter().cloned().chain(now).collect()
     }
@@ -98,6 +141,14 @@ impl ForeignObject {
         let Ok(current) = self.namespace.object.bind(python).cast::<PyDict>() else {
             return Vec::new();
         };
+        let free = SET_AT_ANY_TIME
+            .iter()
+            .find_map(|(module, names)| (*module == self.name).then_some(*names))
+            .unwrap_or_default();
+        let is_free = |name: &Bound<'py, PyAny>| {
+            let name = name.cast::<PyString>().map(|name| name.to_string());
+            name.is_ok_and(|name| free.contains(&name.as_str()))
+        };
         let is_module = |value: &Bound<'py, PyAny>| value.is_instance_of::<PyModule>();
         let mut changes = Vec::new();
         let former = PyDict::new(python);
@@ -109,7 +160,7 @@ impl ForeignObject {
             let _a_name_can_be_hashed = former.set_item(name, value);
             let now = current.get_item(name).ok().flatten();
             let is_as_before = now.is_some_and(|now| now.is(value) || is_module(&now));
-            if !is_as_before && !is_module(value) {
+            if !is_as_before && !is_module(value) && !is_free(name) {
                 changes.push(ChangedAttribute {
                     name: name.clone(),
                     former: Some(value.clone()),
@@ -118,7 +169,8 @@ impl ForeignObject {
         }
         for (name, value) in current.iter() {
             let is_new = !former.contains(&name).unwrap_or(true);
-            if is_new && !ignored.contains(name.as_ptr()) && !is_module(&value) {
+            let is_hidden = ignored.contains(name.as_ptr()) || is_free(&name);
+            if is_new && !is_hidden && !is_module(&value) {
                 changes.push(ChangedAttribute { name, former: None });
             }
         }

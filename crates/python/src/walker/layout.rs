@@ -53,6 +53,12 @@ pub(crate) enum ObjectContent {
     ReducedValue,
     /// A lock, which is held or not.
     Lock,
+    /// A lock that its owner can acquire again. The number of times cannot be seen.
+    ReentrantLock,
+    /// A weak reference. Only classes and functions live on while a state is kept.
+    WeakReference,
+    /// A stream of text. Only the standard ones have no state.
+    TextStream,
     /// An object with a thread of its own, or another that is more than its attributes.
     Unseen,
     /// A part of the interpreter or of the tool that does not belong to a state.
@@ -165,6 +171,9 @@ const KNOWN_CLASSES: &[(&str, &str, ObjectContent)] = &[
     ("functools", "_lru_cache_wrapper", ObjectContent::LruCache),
     ("_random", "Random", ObjectContent::Generator),
     ("_thread", "LockType", ObjectContent::Lock),
+    ("_thread", "RLock", ObjectContent::ReentrantLock),
+    ("weakref", "ReferenceType", ObjectContent::WeakReference),
+    ("_io", "TextIOWrapper", ObjectContent::TextStream),
     ("threading", "Thread", ObjectContent::Unseen),
     ("struct", "Struct", ObjectContent::Ignored),
     ("_abc", "_abc_data", ObjectContent::Ignored),

@@ -207,7 +207,7 @@ fn pointer_of(object: Option<&Bound<'_, PyAny>>) -> Pointer {
 }
 
 /// Reads a slot. `None` if it is empty.
-fn read_slot<'py>(
+pub(crate) fn read_slot<'py>(
     slot: &Bound<'py, PyAny>,
     object: &Bound<'py, PyAny>,
 ) -> Option<Bound<'py, PyAny>> {
@@ -317,7 +317,11 @@ fn content_parts(
                 function.func_code,
                 function.func_defaults,
                 function.func_kwdefaults,
-                function.func_closure,
+                if is_guarded_repr(python, function) {
+                    null_mut()
+                } else {
+                    function.func_closure
+                },
             ];
             fields.into_iter().all(|field| visit(ObjectPart::Object(field)))
                 // Reading the attributes of a function without any creates an empty dictionary.
@@ -352,11 +356,62 @@ fn content_parts(
             let held = held.and_then(|held| held.is_truthy()).unwrap_or(false);
             visit(ObjectPart::Number(isize::from(held)))
         }
+        ObjectContent::ReentrantLock => {
+            let held = object.call_method0(pyo3::intern!(python, "_is_owned"));
+            let held = held.and_then(|held| held.is_truthy()).unwrap_or(true);
+            visit(ObjectPart::Number(isize::from(held)))
+        }
+        ObjectContent::WeakReference => {
+            let definition = definition_of_weak(object);
+            visit(ObjectPart::Object(pointer_of(definition.as_ref())))
+        }
         ObjectContent::Exception => EXCEPTION_PARTS.iter().all(|name| {
             let part = object.getattr(*name).ok();
             visit(ObjectPart::Object(pointer_of(part.as_ref())))
         }),
         _ => true,
+    }
+}
+
+/// Returns true if a function is a `__repr__` that the standard library guards against recursion, as
+/// that of a dataclass. It keeps the addresses of the objects that are being shown in a set, which is
+/// empty otherwise, but has traces of them.
+fn is_guarded_repr(python: Python<'_>, function: &ffi::PyFunctionObject) -> bool {
+    let name = pyo3::intern!(python, "__repr__");
+    if function.func_closure.is_null() || function.func_name != name.as_ptr() {
+        return false;
+    }
+    // SAFETY: the function keeps its code alive.
+    let code = unsafe { Bound::from_borrowed_ptr(python, function.func_code) };
+    code.getattr(pyo3::intern!(python, "co_freevars"))
+        .and_then(|names| names.contains(pyo3::intern!(python, "repr_running")))
+        .unwrap_or(false)
+}
+
+/// Returns the class, function or module that a weak reference refers to, if it is to one.
+pub(crate) fn definition_of_weak<'py>(reference: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    use pyo3::types::{PyFunction, PyModule, PyType};
+    let target = reference.call0().ok()?;
+    let is_definition = target.is_instance_of::<PyType>()
+        || target.is_instance_of::<PyFunction>()
+        || target.is_instance_of::<PyModule>();
+    is_definition.then_some(target)
+}
+
+/// Returns true if an object that is seen only in part hides something at the moment.
+pub(crate) fn hides_something(object: &Bound<'_, PyAny>, content: ObjectContent) -> bool {
+    match content {
+        ObjectContent::ReentrantLock => object
+            .call_method0("_is_owned")
+            .and_then(|held| held.is_truthy())
+            .unwrap_or(true),
+        ObjectContent::WeakReference => definition_of_weak(object).is_none(),
+        ObjectContent::TextStream => !object
+            .call_method0("fileno")
+            .and_then(|number| number.extract::<i64>())
+            .is_ok_and(|number| number <= 2),
+        ObjectContent::Unseen => true,
+        _ => false,
     }
 }
 

@@ -151,6 +151,31 @@ pub(crate) fn has_stable_order(set: Pointer, depth: u32) -> bool {
     })
 }
 
+/// Returns true if the order of some members depends on the seed of hashes.
+pub(crate) fn has_order_by_seed(set: Pointer) -> bool {
+    // SAFETY: the object is a set, as the caller says.
+    if unsafe { (*set.cast::<ffi::PySetObject>()).used } < 2 {
+        return false;
+    }
+    !for_each_part(set, &mut |part| match part {
+        ObjectPart::Object(member) => member.is_null() || !hashes_by_seed(member, 0),
+        ObjectPart::Number(_) => true,
+    })
+}
+
+/// Returns true if the hash of a text, of bytes, or of a tuple with one of them depends on the seed.
+fn hashes_by_seed(object: Pointer, depth: u32) -> bool {
+    // SAFETY: the object is alive, being a member of a set or tuple.
+    unsafe {
+        ffi::PyUnicode_Check(object) != 0
+            || ffi::PyBytes_Check(object) != 0
+            || depth < 50
+                && ffi::PyTuple_CheckExact(object) != 0
+                && (0..ffi::PyTuple_GET_SIZE(object))
+                    .any(|index| hashes_by_seed(ffi::PyTuple_GET_ITEM(object, index), depth + 1))
+    }
+}
+
 /// Returns true if the hash of an object depends on its value only. The hash of a class written in
 /// Python is taken to do so if it defines one.
 pub(crate) fn hashes_by_value(object: Pointer, depth: u32) -> bool {

@@ -188,6 +188,10 @@ fn write_content(
                 object.call_method1("acquire", (false,)).map(|_| ())
             }
         }
+        ObjectContent::ReentrantLock => match parts.first() {
+            Some(OwnedPart::Number(0)) => object.call_method0("_release_save").map(|_| ()),
+            _ => Err(unexpected(&layout::class_name(object))),
+        },
         ObjectContent::LruCache => {
             // Only an empty cache can be made again. The dictionary of an unbounded one is an object
             // of its own, and restored as such.
@@ -196,6 +200,8 @@ fn write_content(
         ObjectContent::Nothing
         | ObjectContent::MadeModule
         | ObjectContent::Unseen
+        | ObjectContent::WeakReference
+        | ObjectContent::TextStream
         | ObjectContent::Integer
         | ObjectContent::Float
         | ObjectContent::Complex

@@ -5,7 +5,8 @@
 
 use serde::Serialize;
 use testwright_campaign::store::{
-    CampaignEnding, CampaignProgress, CampaignRecord, CampaignState, Store, StoredFailure,
+    CampaignEnding, CampaignProgress, CampaignRecord, CampaignState, FailureId, Store,
+    StoredFailure,
 };
 use testwright_core::Error;
 
@@ -104,6 +105,9 @@ struct FailureJson {
     details: String,
     /// Number of tests that failed in this way.
     times: u64,
+    /// Number of the failure that is the same bug, if this is only another way to see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_bug_as: Option<i64>,
     /// Campaign that found it first.
     found_in: i64,
     found: u64,
@@ -257,6 +261,7 @@ impl FailureJson {
             status: known.status.name(),
             changes: changes.collect(),
             times: known.times,
+            same_bug_as: known.same_bug_as.map(FailureId::number),
             found_in: known.found_in.number(),
             found: unix_seconds(known.found.at),
             seen: unix_seconds(known.last_seen),

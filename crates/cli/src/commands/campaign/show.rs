@@ -147,6 +147,11 @@ fn print_failure(console: &mut Console<'_>, failure: &StoredFailure) {
         quantity::format_count(failure.times, "time"),
         format_date(failure.last_seen)
     ));
+    if let Some(bug) = failure.same_bug_as {
+        console.out(format_args!(
+            "  the same bug as failure {bug}, seen in another way"
+        ));
+    }
     for change in &failure.changes {
         let (name, date) = (change.status.name(), format_date(change.at));
         console.out(format_args!(

@@ -1,6 +1,6 @@
 //! Tests that an exploration found: replayed from the start, saved and printed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use testwright_core::explore::temporal::{Counterexample, FormulaVerdict, RunEnding};
 use testwright_core::replay::{ReplayOptions, replay};
@@ -12,13 +12,15 @@ use super::json::ExplorationFailure;
 use super::queries::Queries;
 use super::verdict::steps_text;
 use super::{ExplorationOutcome, ExploreCommand};
-use crate::commands::StepperArgument;
 use crate::commands::replay::UntilInterrupted;
+use crate::commands::run::confirm;
+use crate::commands::{ProcessArguments, StepperArgument};
 use crate::console::{Console, TextStyle};
 use crate::files::OutputFolder;
 use crate::reduction::{self, ReductionGoal};
 use crate::source::SystemSource;
 use crate::target::Target;
+use crate::unit_test::{self, UnitTestRequest};
 use crate::{report, test_source};
 
 /// Everything that was found and saved.
@@ -117,6 +119,20 @@ impl<'e> FindingsWriter<'e> {
         ExplorationFailure::new(&found, system.actions())
     }
 
+    /// Returns whether a failing test fails in a process of its own; `None` if that could not be found
+    /// out.
+    pub(super) fn fails_alone(
+        &self,
+        system: &PythonSystem<'_>,
+        test: &Test,
+        failure: &Failure,
+    ) -> Option<bool> {
+        let text = self.failure_text(system, test, failure);
+        let source = SystemSource::Harness(self.explore.harness.clone());
+        let arguments = (&self.explore.system, &StepperArgument::default());
+        confirm::fails_alone(arguments, &source, system, &text)
+    }
+
     /// Replays a failing test, reduces it if it may not be a shortest one, saves it and prints it.
     fn save_failure(
         &mut self,
@@ -148,7 +164,7 @@ impl<'e> FindingsWriter<'e> {
                 console,
                 system,
                 &test,
-                &failure,
+                (&failure, None),
                 &options,
                 ReductionGoal::Simple,
             ) {
@@ -166,7 +182,15 @@ impl<'e> FindingsWriter<'e> {
         let name = format!("test_failure_{number}.py");
         let file_path = self.findings.file(&name);
         let title = format!("failure_{number}");
-        match confirmed_unit_test(system, (&test, &failure), &title, file_path.absolute()) {
+        let wanted = UnitTestRequest {
+            test: &test,
+            failure: &failure,
+            check: self.check(),
+            limit: unit_test::limit_in_file(self.explore.system.step_timeout),
+            title: &title,
+            file: file_path.absolute(),
+        };
+        match confirmed_unit_test(system, &wanted) {
             Ok(text) => files.push((name, text)),
             Err(_) if !is_reproduced => {}
             Err(error) => {
@@ -331,8 +355,12 @@ impl<'e> FindingsWriter<'e> {
     /// Returns the saved form of a test with notes.
     fn text(&self, system: &PythonSystem<'_>, test: &Test, notes: &[(&str, String)]) -> String {
         let source = SystemSource::Harness(self.explore.harness.clone());
-        let mut all =
-            test_source::notes(&source, &StepperArgument::default(), &self.explore.system);
+        let mut all = test_source::notes(
+            &source,
+            &StepperArgument::default(),
+            &self.explore.system,
+            &ProcessArguments::default(),
+        );
         all.extend(
             notes
                 .iter()
@@ -372,12 +400,10 @@ fn write(console: &mut Console<'_>, folder: &mut OutputFolder, name: &str, text:
 /// Writes a failing test as a pytest file that was run and fails in the same way.
 fn confirmed_unit_test(
     system: &mut PythonSystem<'_>,
-    (test, failure): (&Test, &Failure),
-    title: &str,
-    file: &Path,
+    wanted: &UnitTestRequest<'_>,
 ) -> Result<String, Error> {
-    match system.unit_test(test, title, file) {
-        Some(draft) => draft?.confirmed(StandaloneStyle::Pytest, Some(failure), file),
+    match system.unit_test(wanted) {
+        Some(draft) => draft?.confirmed(StandaloneStyle::Pytest, Some(wanted.failure), wanted.file),
         None => Err(Error::new("it has no such files")),
     }
 }

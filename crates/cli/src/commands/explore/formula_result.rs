@@ -5,7 +5,7 @@ use testwright_core::explore::temporal::{AtomEvaluator, Formula, FormulaVerdict,
 use testwright_core::explore::{ExploreOptions, ExploreProgress, Explorer};
 use testwright_core::product::ModelError;
 use testwright_core::verdict::{Caveat, ReachedLimit, Verdict, VerdictExtent};
-use testwright_core::{Error, Step, System, Test};
+use testwright_core::{ActionId, Error, Step, System, Test};
 use testwright_model::{GraphLimits, ProductSystem};
 use testwright_python::{Models, StateEvaluator};
 
@@ -36,7 +36,8 @@ pub(super) struct ViolatingRun {
 }
 
 /// Evaluates a formula over all runs of models, within the limits of their exploration. `proceed` is
-/// called before each step, and ends the evaluation by returning false.
+/// called before each step, and ends the evaluation by returning false. So does an unsafe state, if
+/// the limits say so.
 pub(super) fn evaluate(
     models: &mut Models<'_>,
     formula: &Formula,
@@ -55,8 +56,14 @@ pub(super) fn evaluate(
         max_bytes: limits.bytes,
         ..ExploreOptions::default()
     };
-    let mut atoms = PredicateEvaluator { evaluator, proceed };
+    let mut atoms = PredicateEvaluator {
+        evaluator,
+        proceed,
+        stops_at_unsafe: limits.stop_at_unsafe,
+        has_stopped: false,
+    };
     let judgement = explorer.judge(formula, &plan, &mut atoms)?;
+    let has_stopped = atoms.has_stopped;
     let answer = judgement.verdict;
     let mut verdict = judgement.exploration.verdict();
     let states = judgement.exploration.states;
@@ -64,6 +71,10 @@ pub(super) fn evaluate(
         && states >= max as u64
     {
         *by = vec![ReachedLimit::States(max as u64)];
+    }
+    if has_stopped {
+        let by = vec![ReachedLimit::Failure];
+        verdict.extent = VerdictExtent::Bounded { by };
     }
     let steps = |test: &Test| {
         let text = |step: &Step| match step {
@@ -97,6 +108,19 @@ struct PredicateEvaluator<'e, 'py> {
     evaluator: StateEvaluator<'py>,
     /// Called before each step.
     proceed: &'e mut dyn FnMut(&ExploreProgress) -> bool,
+    /// True if an unsafe state ends the evaluation.
+    stops_at_unsafe: bool,
+    /// True once an unsafe state was met that ends the evaluation.
+    has_stopped: bool,
+}
+
+impl PredicateEvaluator<'_, '_> {
+    /// Notes if the present state ends the evaluation.
+    fn meet(&mut self, system: &ProductSystem<'_, '_>) {
+        let product = system.product();
+        let mut states = system.states().iter();
+        self.has_stopped |= self.stops_at_unsafe && states.any(|state| !product.is_safe(state));
+    }
 }
 
 impl AtomEvaluator<ProductSystem<'_, '_>> for PredicateEvaluator<'_, '_> {
@@ -105,12 +129,18 @@ impl AtomEvaluator<ProductSystem<'_, '_>> for PredicateEvaluator<'_, '_> {
         system: &mut ProductSystem<'_, '_>,
         predicate: &str,
     ) -> Result<bool, Error> {
+        self.meet(system);
         self.evaluator
             .holds(system.product(), system.states(), predicate)
     }
 
     fn proceed(&mut self, progress: &ExploreProgress) -> bool {
-        (self.proceed)(progress)
+        !self.has_stopped && (self.proceed)(progress)
+    }
+
+    fn allows(&mut self, system: &mut ProductSystem<'_, '_>, _action: ActionId) -> bool {
+        self.meet(system);
+        true
     }
 }
 

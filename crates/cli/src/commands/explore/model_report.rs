@@ -21,6 +21,8 @@ const MAX_SHOWN: usize = 3;
 pub(super) struct ModelReport {
     /// States from which no accepting state can be reached.
     dead: Vec<u32>,
+    /// States from which no accepting state was found, though there may be a way that was not seen.
+    perhaps_dead: Vec<u32>,
     /// Memory for each state.
     bytes: usize,
     /// Time that the exploration took.
@@ -48,9 +50,16 @@ impl ModelReport {
             .iter()
             .map(|model| model.bytes())
             .sum();
+        let dead = graph.dead_states();
+        let (dead, perhaps_dead) = if verdict.is_doubtful() {
+            (Vec::new(), dead)
+        } else {
+            (dead, Vec::new())
+        };
         ModelReport {
             unused: UnusedParts::collect(models, explored),
-            dead: graph.dead_states(),
+            dead,
+            perhaps_dead,
             bytes: (graph.bytes() + held) / graph.states().max(1),
             time,
             unsafe_states: graph.unsafe_states.len(),
@@ -118,14 +127,14 @@ impl ModelReport {
             &graph.unsafe_states,
             (claim, "unsafe"),
         );
-        let found = "dead: no accepting state can be reached from there";
-        self.print_states(
-            console,
-            models,
-            graph,
-            &self.dead,
-            (Claim::NoDeadState, found),
-        );
+        let (states, found) = if self.perhaps_dead.is_empty() {
+            let found = "dead: no accepting state can be reached from there";
+            (&self.dead, found)
+        } else {
+            let found = "from which no accepting state was found";
+            (&self.perhaps_dead, found)
+        };
+        self.print_states(console, models, graph, states, (Claim::NoDeadState, found));
     }
 
     /// Prints the states of a kind with a path to the first of them, or what follows from there
@@ -204,6 +213,7 @@ impl ModelReport {
             "frontier": graph.frontier.len(),
             "unsafe": some(&graph.unsafe_states),
             "dead": some(&self.dead),
+            "perhaps_dead": some(&self.perhaps_dead),
             "formula": formula.map(FormulaResult::verdict_name),
             "violation": formula.and_then(FormulaResult::violation),
             "seconds": self.time.as_secs_f64(),

@@ -56,7 +56,7 @@ impl ExploreCommand {
         let filter = Filter {
             include: self.action.clone(),
             exclude: self.exclude.clone(),
-            ignores_unknown: false,
+            follows_pymodel: false,
         };
         // The code of a model may end its process, which is reported by the parent.
         run_guarded(
@@ -90,19 +90,25 @@ impl ExploreCommand {
             pictures,
         } = *outputs;
         models::with_models(console, names, filter, |console, models| {
-            models.stop_on_termination()?;
             models.product.try_observables();
             let started = Instant::now();
             let random_draws = models.random_state_hash();
             // A formula that names what does not exist must not cost a search.
-            let mut answer = formula
-                .map(|formula| self.judge(console, models, &formula.formula, started, note))
-                .transpose()?;
+            let formula = formula
+                .map(|formula| formula_check::check(models, formula.formula.clone()))
+                .transpose()
+                .map_err(|error| models::model_error(console, &error))?;
+            // The first violation ends the search. It may be one of the formula, so that is judged
+            // first; but if all are wanted, each unsafe state is shown when it is met.
+            let mut answer = match &formula {
+                Some(formula) if !self.keep_going => {
+                    Some(self.judge(models, formula, started, note)?)
+                }
+                _ => None,
+            };
             let mut limits = self.graph_limits();
             let mut judged_states = None;
-            if let Some(answer) = answer.as_ref().filter(|answer| answer.is_violated())
-                && !self.keep_going
-            {
+            if let Some(answer) = answer.as_ref().filter(|answer| answer.is_violated()) {
                 let judged = usize::try_from(answer.states).unwrap_or(usize::MAX);
                 limits.states = Some(limits.states.map_or(judged, |most| most.min(judged)));
                 judged_states = limits.states.map(|most| ReachedLimit::States(most as u64));
@@ -111,8 +117,17 @@ impl ExploreCommand {
             if explored.reached_limit.is_some() && explored.reached_limit == judged_states {
                 explored.reached_limit = Some(ReachedLimit::Violation);
             }
+            if let Some(ModelError::Unusable(_) | ModelError::Raised { .. }) = &explored.error
+                && let Some(error) = &explored.error
+                && explored.graph.states() == 0
+            {
+                return Err(models::model_error(console, error));
+            }
+            if let (Some(formula), None) = (&formula, &answer) {
+                answer = Some(self.judge(models, formula, started, note)?);
+            }
             // The following has no time limit.
-            note.write("");
+            note.write_own_work();
             let time = started.elapsed();
             let is_random = models.random_state_hash() != random_draws;
             console.clear_status();
@@ -186,20 +201,18 @@ impl ExploreCommand {
         }
     }
 
-    /// Checks and judges the formula, in half of the time if that is limited.
+    /// Judges the formula: in half of the time if that is limited and an exploration follows.
     fn judge(
         &self,
-        console: &mut Console<'_>,
         models: &mut Models<'_>,
         formula: &Formula,
         started: Instant,
         note: &ProgressNote,
     ) -> Result<FormulaResult, CommandError> {
-        let checked = formula_check::check(models, formula.clone());
-        let formula = checked.map_err(|error| models::model_error(console, &error))?;
-        let time = self.time.map(|time| time / 2);
+        let share = if self.keep_going { 1 } else { 2 };
+        let time = self.time.map(|time| time / share);
         let mut throttle = Throttle::new();
-        let mut answer = evaluate(models, &formula, &self.graph_limits(), &mut |progress| {
+        let mut answer = evaluate(models, formula, &self.graph_limits(), &mut |progress| {
             let states = usize::try_from(progress.states).unwrap_or(usize::MAX);
             note.set_counters([states, 0, 0]);
             let Some(now) = throttle.poll() else {
@@ -225,10 +238,11 @@ impl ExploreCommand {
             (self.heuristic.is_some(), "--heuristic"),
             (self.without.is_some(), "--without"),
             (self.going_back.is_some(), "--going-back"),
+            (self.system.no_check, "--no-check"),
         ];
         match harness_options.iter().find(|(is_given, _)| *is_given) {
             Some((_, option)) => Err(Error::new(format!("`{option}` is for harnesses"))
-                .with_help("models are explored breadth first, each state once: leave it out")),
+                .with_help("models are explored breadth first, each state once and with its invariants: leave it out")),
             None => Ok(()),
         }
     }
@@ -244,8 +258,14 @@ impl ExploreCommand {
         started: Instant,
         note: &ProgressNote,
     ) -> Result<ExploredGraph, Error> {
+        // A formula that is judged afterwards needs time, too.
+        let share = if self.keep_going && self.formula.is_some() {
+            2
+        } else {
+            1
+        };
         let mut watcher = ModelWatcher {
-            deadline: self.time.map(|time| started + time),
+            deadline: self.time.map(|time| started + time / share),
             console,
             note,
             throttle: Throttle::new(),

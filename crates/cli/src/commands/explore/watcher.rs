@@ -39,6 +39,8 @@ pub(super) struct ExplorationMonitor<'g, 'c, 'e, 'py> {
     pub(super) progress: ExploreProgress,
     /// Distinct failures found so far.
     pub(super) failures: Vec<(Test, Failure)>,
+    /// Number of tests for each failure that did not fail in a process of their own.
+    refuted: FxHashMap<String, u32>,
     /// Limit that was reached.
     pub(super) stop: Option<EarlyStop>,
     /// First error of a query; it ends the exploration.
@@ -55,6 +57,9 @@ pub(super) struct ExplorationMonitor<'g, 'c, 'e, 'py> {
 impl<'g, 'c, 'e, 'py> ExplorationMonitor<'g, 'c, 'e, 'py> {
     /// Time between two plain lines of progress.
     const LINE_INTERVAL: Duration = Duration::from_secs(5);
+
+    /// Number of such tests after which further tests with the same failure are not tried.
+    const MAX_REFUTED: u32 = 3;
 
     /// Starts the clock.
     pub(super) fn new(
@@ -73,6 +78,7 @@ impl<'g, 'c, 'e, 'py> ExplorationMonitor<'g, 'c, 'e, 'py> {
             allowed: FxHashMap::default(),
             progress: ExploreProgress::default(),
             failures: Vec::new(),
+            refuted: FxHashMap::default(),
             stop: None,
             error: None,
             started,
@@ -164,6 +170,21 @@ impl<'py> ExploreWatcher<PythonSystem<'py>> for ExplorationMonitor<'_, '_, '_, '
 
     fn on_transition(&mut self, _system: &mut PythonSystem<'py>, transition: &StateTransition) {
         self.untaken.take(transition.action);
+    }
+
+    fn is_confirmed(
+        &mut self,
+        system: &mut PythonSystem<'py>,
+        test: &Test,
+        failure: &Failure,
+    ) -> bool {
+        let refuted = self.refuted.entry(failure.signature.clone()).or_default();
+        if *refuted == ExplorationMonitor::MAX_REFUTED {
+            return false;
+        }
+        let is_confirmed = self.writer.fails_alone(system, test, failure) != Some(false);
+        *refuted += u32::from(!is_confirmed);
+        is_confirmed
     }
 
     fn on_failure(&mut self, system: &mut PythonSystem<'py>, test: &Test, failure: &Failure) {

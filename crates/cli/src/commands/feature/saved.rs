@@ -122,7 +122,7 @@ impl SavedTestFeature<'_> {
                 let work = |console: &mut Console<'_>, system: &mut PythonSystem<'_>| {
                     let (_, test) = load::test(console, system, self.file.clone())?;
                     note.write("while the test ran");
-                    let pieces = system.test_pieces(&test, &step_file)?;
+                    let pieces = system.test_pieces(&test, &step_file, self.setup.check())?;
                     let Some(failure) = &pieces.failure else {
                         return Ok(self.report_passing(console));
                     };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use testwright_core::Error;
 use testwright_core::product::{ModelError, ModelState, Product};
-use testwright_core::verdict::{ReachedLimit, Verdict, VerdictExtent};
+use testwright_core::verdict::{Caveat, ReachedLimit, Verdict, VerdictExtent};
 use testwright_model::{GraphLimits, ProductGraph, conform, explore_from, step_text};
 use testwright_python::Models;
 
@@ -30,7 +30,7 @@ Examples:
   testwright model check Stack --scenarios PushPop --forbidden PopFirst
 
 Exit status: 0 nothing wrong was found, 1 the model is not as it should be, 2 could not do what was asked, or
-a scenario was not decided within `--max`."
+a scenario was not decided: within `--max`, or because of what the model leaves open."
 )]
 pub(super) struct ModelCheckCommand {
     #[command(flatten)]
@@ -55,8 +55,12 @@ pub(super) struct ModelCheckCommand {
 
 /// Result of running a scenario together with the model.
 struct ScenarioResult {
-    /// True if everything was explored.
+    /// True if the limit was reached.
+    is_bounded: bool,
+    /// True if everything was explored, and no caveat matters.
     is_complete: bool,
+    /// Caveats of what was explored.
+    caveats: Vec<Caveat>,
     /// Obstacle that keeps the run from an end that both accept; `None` if such an end is reached.
     obstacle: Option<Obstacle>,
 }
@@ -129,6 +133,7 @@ impl ModelCheckCommand {
             let mut names = self.model.models.clone();
             names.push(scenario.clone());
             let filter = self.model.filter();
+            note.write("");
             models::with_models(console, &names, &filter, |console, models| {
                 models.product.try_observables();
                 for run in 0.. {
@@ -147,7 +152,8 @@ impl ModelCheckCommand {
                     let outcome = result.outcome(expected);
                     wrong += u64::from(outcome == ScenarioOutcome::Wrong);
                     undecided += u64::from(outcome == ScenarioOutcome::Undecided);
-                    if !result.is_certain() {
+                    verdict.add_caveats(result.caveats.iter().cloned());
+                    if result.is_bounded && !result.is_certain() {
                         verdict.add_limit(ReachedLimit::Transitions(self.max as u64));
                     }
                     print_result(console, &title, outcome, &result);
@@ -169,6 +175,7 @@ impl ModelCheckCommand {
         };
         let text = format!("{}, {summary}", quantity::format_count(checked, "scenario"));
         console.out(verdict_text::with_limits(&text, &verdict));
+        verdict_text::print_caveats(console, &verdict);
         Ok(match (wrong, undecided) {
             (0, 0) if checked > 0 => ExitStatus::NothingFound,
             (0, _) => ExitStatus::Error,
@@ -193,13 +200,12 @@ impl ModelCheckCommand {
             ..GraphLimits::default()
         };
         let explored = explore_from(product, &start, &limits, &mut |progress| {
-            let expanded = progress.states - progress.waiting;
+            let state = progress.expanded();
             note.write(&format!(
-                "state {expanded} of the model with {scenario}, run {run}\n"
+                "state {state} of the model with {scenario}, run {run}\n"
             ));
             !testwright_python::is_stop_requested()
         });
-        note.mark_own_work();
         if let Some(error) = explored.error {
             return Err(error);
         }
@@ -212,9 +218,12 @@ impl ModelCheckCommand {
         } else {
             None
         };
+        let caveats = product.caveats();
         Ok(Some(ScenarioResult {
-            is_complete: graph.is_complete(),
+            is_bounded: !graph.is_complete(),
+            is_complete: graph.is_complete() && !caveats.iter().any(Caveat::matters),
             obstacle,
+            caveats,
         }))
     }
 }

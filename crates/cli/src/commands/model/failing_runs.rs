@@ -3,17 +3,18 @@
 use std::path::Path;
 use std::time::Duration;
 
-use testwright_core::product::{NameId, Product, StepLabel, ValueId};
+use testwright_core::product::{ModelError, NameId, Product, StepLabel, ValueId};
 use testwright_core::{Error, Failure, FailureKind};
-use testwright_model::{Implementation, RecordedRun, shrink, step_text, suite_file};
+use testwright_model::{Implementation, RecordedRun, prepare_run, shrink, step_text, suite_file};
 use testwright_python::{Models, StandaloneStyle};
 use testwright_readable::counterexample::RunStep;
 
 use super::explained_runs::{ExplainedRun, ExplanationWriter};
+use super::test::stepper_limits;
 use crate::console::{Console, TextStyle};
 use crate::files::{UserPath, is_file_of_model_test};
 use crate::models::ModelPytestFile;
-use crate::unit_test::UnitTestDraft;
+use crate::unit_test::{UnitTestDraft, UnitTestForm};
 use crate::{CommandError, quantity};
 
 /// A run that failed.
@@ -161,9 +162,13 @@ impl FailureReporter<'_> {
         let Some(stepper) = self.stepper.filter(|_| self.reduce) else {
             return unchanged("");
         };
-        if models.product.has_suite() {
-            return unchanged(", not reduced, since a suite has only its own runs");
+        // The results in a suite alone are those of its whole runs.
+        if models.product.has_action_of_suite_only() && !has_raised(&run.failure) {
+            return unchanged(
+                ", not reduced, since only a model knows the results of shorter runs: name it, too",
+            );
         }
+        models.product.allow_gaps();
         match self.try_shrink(models, stepper, run) {
             Ok(Some(shrunk)) => shrunk,
             Ok(None) => ShrunkRun {
@@ -181,7 +186,7 @@ impl FailureReporter<'_> {
         stepper: &str,
         run: &FailingRun,
     ) -> Result<Option<ShrunkRun>, Error> {
-        let stepper = models.stepper(stepper, Some(self.timeout));
+        let stepper = models.stepper(stepper, Some(stepper_limits(self.timeout)));
         let mut stepper = stepper.map_err(|error| Error::new(error.to_string()))?;
         let recorded = RecordedRun {
             run: run.run,
@@ -190,10 +195,26 @@ impl FailureReporter<'_> {
         };
         let proceed = &mut || !testwright_python::is_stop_requested();
         let product = &mut models.product;
-        let Some(shrunk) = shrink(product, &mut stepper, &recorded, &run.failure, proceed)? else {
+        let Some(mut shrunk) = shrink(product, &mut stepper, &recorded, &run.failure, proceed)?
+        else {
             return Ok(None);
         };
-        let has_raised = shrunk.failure.message.starts_with("stepper raised");
+        if shrunk.failure.kind == FailureKind::Hang {
+            // Trials do not wait as long as a hang takes to be sure of.
+            stepper.use_full_limits();
+            let recorded = RecordedRun {
+                steps: shrunk.steps.clone(),
+                ..recorded.clone()
+            };
+            let to_error = |error: ModelError| Error::new(error.to_string());
+            prepare_run(&mut stepper).map_err(to_error)?;
+            let replayed = recorded.replay(product, &mut stepper).map_err(to_error)?;
+            match replayed.failure {
+                Some(failure) if failure.is_same_as(&run.failure) => shrunk.failure = failure,
+                _ => return Ok(None),
+            }
+        }
+        let has_raised = has_raised(&shrunk.failure) || shrunk.failure.kind == FailureKind::Hang;
         let odds = match shrunk.failure_rate {
             None => String::new(),
             Some((0, tries)) => format!("; it did not fail again in {tries} tries"),
@@ -296,17 +317,18 @@ impl FailureReporter<'_> {
     }
 }
 
+/// Returns true if the stepper raised an exception.
+fn has_raised(failure: &Failure) -> bool {
+    failure.message.starts_with("stepper raised")
+}
+
 /// Returns the text of a pytest file if it fails when it is run by itself.
 fn confirmed(text: String, failure: &Failure, file: &UserPath) -> Result<String, Error> {
     let program = testwright_python::attach(testwright_python::executable);
     let draft = UnitTestDraft {
-        forms: vec![text],
+        forms: vec![UnitTestForm::Replay(text)],
         limit: None,
         process_context: program.zip(std::env::current_dir().ok()),
     };
-    let failure = Failure {
-        kind: FailureKind::ModelMismatch,
-        ..failure.clone()
-    };
-    draft.confirmed(StandaloneStyle::Pytest, Some(&failure), file.absolute())
+    draft.confirmed(StandaloneStyle::Pytest, Some(failure), file.absolute())
 }

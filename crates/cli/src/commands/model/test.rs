@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use testwright_core::product::{Interner, ModelError, StepLabel};
+use testwright_core::verdict::Caveat;
 use testwright_core::{Error, Failure};
 use testwright_model::{
     Chooser, Implementation, ModelRunner, RunCounts, RunEnd, RunPlan, RunWatcher, step_text,
     suite_file,
 };
-use testwright_python::Models;
+use testwright_python::{Models, StepperLimits};
 use testwright_readable::steps::FeatureRunner;
 
 use super::crash_note::{self, CrashNote, RunSource};
@@ -24,7 +25,16 @@ use crate::guard::{ProgressNote, run_guarded};
 use crate::models::{DEFAULT_TIMEOUT, RunExplainer};
 use crate::quantity::parse_from_zero;
 use crate::source::SystemSource;
-use crate::{CommandError, ExitStatus, duration, models, quantity};
+use crate::{CommandError, ExitStatus, duration, models, quantity, verdict_text};
+
+/// Returns the limits of a stepper with this `--timeout`. It waits nearly as long for an observation, so
+/// that waiting is not taken for a step that is late.
+pub(super) fn stepper_limits(timeout: Duration) -> StepperLimits {
+    StepperLimits {
+        observation: timeout * 19 / 20,
+        ..models::stepper_limits(timeout)
+    }
+}
 
 /// Test an implementation against a model, or make tests from a model
 ///
@@ -96,7 +106,7 @@ pub(super) struct ModelTestCommand {
     seed: Option<u64>,
 
     /// Time limit of the stepper for a step, and for waiting for an observation [default: 5s]
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    #[arg(long, visible_alias = "step-timeout", value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
 
     /// Do not check the invariants of the model
@@ -147,11 +157,8 @@ impl ModelTestCommand {
         let ended = |console: &mut Console<'_>, note: &str, failure: &Failure| {
             crash_note::report(console, &folder, &source, note, failure)
         };
-        // The stepper has a time limit of its own for a step, and the same for an observation. The
-        // watchdog must wait longer than both.
-        let watchdog_timeout = self.timeout() * 2 + Duration::from_secs(1);
         // The code of a model or of the implementation may end its process, or hang.
-        run_guarded(console, Some(watchdog_timeout), ended, |console, note| {
+        run_guarded(console, Some(self.timeout()), ended, |console, note| {
             let paths = OutputPaths {
                 folder: &folder,
                 suite: suite.as_ref(),
@@ -204,9 +211,10 @@ impl ModelTestCommand {
             &self.model.models,
             &self.model.filter(),
             |console, models| {
+                models.stop_on_termination()?;
                 let played = self.play(console, models, seed, note)?;
-                // The following has no time limit.
-                note.write("");
+                // Failing runs are played again.
+                note.write("\n");
                 if let Some(path) = paths.suite {
                     let product = &models.product;
                     let line = self.command_line(seed);
@@ -251,7 +259,27 @@ impl ModelTestCommand {
         )
     }
 
-    /// Returns the time limit of the stepper.
+    /// Returns what no run could test: actions that were left out, arguments that domains leave out, and
+    /// invariants.
+    fn caveats(&self, models: &Models<'_>) -> Vec<Caveat> {
+        let mut caveats = models.product.caveats();
+        caveats.retain(|caveat| {
+            matches!(
+                caveat,
+                Caveat::LeftOutActions { .. } | Caveat::UntriedArguments { .. }
+            )
+        });
+        let invariants = models.product.models().iter();
+        let invariants = invariants.filter(|model| model.has_invariant()).count() as u64;
+        if self.no_check && invariants > 0 {
+            caveats.push(Caveat::UncheckedProperties {
+                properties: invariants,
+            });
+        }
+        caveats
+    }
+
+    /// Returns the time limit of the stepper for a step.
     fn timeout(&self) -> Duration {
         self.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
@@ -296,7 +324,8 @@ impl ModelTestCommand {
         note: &ProgressNote,
     ) -> Result<PlayedRuns, CommandError> {
         let stepper = self.stepper.as_ref();
-        let stepper = stepper.map(|name| models.stepper(name, Some(self.timeout())));
+        let stepper =
+            stepper.map(|name| models.stepper(name, Some(stepper_limits(self.timeout()))));
         let mut stepper = stepper
             .transpose()
             .map_err(|error| models::model_error(console, &error))?;
@@ -372,6 +401,9 @@ impl ModelTestCommand {
                 "{} ended before an accepting state; a larger `--steps` or `--cleanup` may lead to one",
                 quantity::format_count(played.unfinished, "run")
             ));
+        }
+        for line in verdict_text::caveat_lines(&self.caveats(models)) {
+            console.out(line);
         }
         // Failures up to an interrupt or an error are still reported.
         played.error = result

@@ -8,7 +8,7 @@ use testwright_core::verdict::{ReachedLimit, Verdict, VerdictExtent};
 
 use crate::console::{Console, TextStyle};
 use crate::quantity;
-use crate::verdict_text::{self, Claim};
+use crate::verdict_text::{self, Claim, VerdictJson};
 
 /// Maximum number of tests or modules that are named.
 const MAX_NAMED: usize = 3;
@@ -27,6 +27,8 @@ pub(super) struct MutationReport<'a> {
     pub(super) shows_all_modules: bool,
     /// Seed of the random choice of mutants.
     pub(super) seed: u64,
+    /// True if the user stopped it.
+    pub(super) is_interrupted: bool,
 }
 
 /// Numbers of mutants in a module, or in all of them.
@@ -97,20 +99,22 @@ impl<'a> MutationReport<'a> {
     /// Prints the report.
     pub(super) fn print(&self, console: &mut Console<'_>, is_sample: bool) {
         let tests = quantity::format_count(self.measured.tests.len() as u64, "test");
+        let skipped = match self.measured.skipped {
+            0 => String::new(),
+            skipped => format!("; skipped: {skipped}"),
+        };
         console.out(match self.measured.tests.len() {
-            1 => format!("{tests} passes without any mutant"),
-            _ => format!("{tests} pass without any mutant"),
+            1 => format!("{tests} passes without any mutant{skipped}"),
+            _ => format!("{tests} pass without any mutant{skipped}"),
         });
         let counts: Vec<MutantCounts> = (0..self.files.len())
             .map(|file| self.counts(file))
             .collect();
         let (mut rows, mut unreached) = (Vec::new(), Vec::new());
-        let mut total = MutantCounts::default();
+        let total = self.total();
         for (module, counts) in self.modules.iter().zip(&counts) {
-            let is_reached = counts.not_covered < counts.mutants;
-            if is_reached || self.shows_all_modules {
+            if self.is_counted(counts) {
                 rows.push(counts.cells(&module.name));
-                total = total.plus(*counts);
             } else if counts.mutants > 0 {
                 unreached.push(module.name.as_str());
             }
@@ -132,37 +136,79 @@ impl<'a> MutationReport<'a> {
                 join_first_names(&unreached)
             ));
         }
-        let coverable = if self.counts_all_lines {
-            total.mutants
-        } else {
-            total.mutants - total.not_covered
-        };
-        if total.tried < coverable && !is_sample {
+        let verdict = self.verdict();
+        if !verdict.limits().is_empty() && !is_sample {
             console.err(format!(
                 "{} of {} mutants were tried, chosen by seed {}; `--sample` sets how many",
                 quantity::grouped(total.tried as u64),
-                quantity::grouped(coverable as u64),
+                quantity::grouped(self.wanted(total) as u64),
                 self.seed
             ));
         }
         if total.survived > 0 && unreached.is_empty() {
             console.out("");
         }
-        console.out(match (total.tried, total.survived) {
-            (tried, 0) => {
-                let verdict = if total.tried < coverable {
-                    Verdict::bounded_by(vec![ReachedLimit::Mutants(tried as u64)])
-                } else {
-                    Verdict::new(VerdictExtent::Complete)
-                };
-                let text = Claim::MutantsNoticed(tried as u64).text(&verdict);
-                verdict_text::with_limits(&text, &verdict)
-            }
+        let text = match (total.tried as u64, total.survived as u64) {
+            (tried, 0) => Claim::MutantsNoticed(tried).text(&verdict),
             (tried, survived) => {
-                let tried = quantity::format_count(tried as u64, "mutant");
-                format!("{} of {tried} survived", quantity::grouped(survived as u64))
+                let tried = quantity::format_count(tried, "mutant");
+                format!("{} of {tried} survived", quantity::grouped(survived))
             }
+        };
+        let wanted = self.wanted(total);
+        let numbers = [
+            (wanted - total.tried, "that tests reach"),
+            (total.mutants - wanted, "on lines that no test reaches"),
+        ];
+        let parts = numbers.iter().filter(|(number, _)| *number > 0);
+        let parts = parts.map(|(number, place)| {
+            let mutants = quantity::format_count(*number as u64, "mutant");
+            format!("{mutants} {place}")
         });
+        let untried: Vec<String> = parts.collect();
+        let untried = match untried.as_slice() {
+            [] => String::new(),
+            parts => format!("; not tried: {}", parts.join(", ")),
+        };
+        console.out(verdict_text::with_limits(&text, &verdict) + &untried);
+    }
+
+    /// Returns the answer to the question whether the tests notice all mutants that they reach.
+    fn verdict(&self) -> Verdict {
+        let total = self.total();
+        if self.is_interrupted {
+            return Verdict::new(VerdictExtent::Interrupted);
+        }
+        let is_cut = total.tried < self.wanted(total);
+        let limit = is_cut.then_some(ReachedLimit::Mutants(total.tried as u64));
+        Verdict::bounded_by(limit.into_iter().collect())
+    }
+
+    /// Returns the number of mutants to try without any limit.
+    fn wanted(&self, total: MutantCounts) -> usize {
+        if self.counts_all_lines {
+            total.mutants
+        } else {
+            total.mutants - total.not_covered
+        }
+    }
+
+    /// Returns true if a module is in the table.
+    fn is_counted(&self, counts: &MutantCounts) -> bool {
+        let is_reached = counts.not_covered < counts.mutants;
+        is_reached || self.shows_all_modules || (self.counts_all_lines && counts.mutants > 0)
+    }
+
+    /// Returns the numbers of all modules in the table.
+    fn total(&self) -> MutantCounts {
+        let all = (0..self.files.len()).map(|file| self.counts(file));
+        all.filter(|counts| self.is_counted(counts))
+            .fold(MutantCounts::default(), MutantCounts::plus)
+    }
+
+    /// Returns true if a mutant was tried.
+    pub(super) fn has_tried_any(&self) -> bool {
+        self.total().tried > 0
     }
 
     /// Prints a surviving mutant: its lines before and after, and the tests that reach it.
@@ -245,14 +291,20 @@ impl<'a> MutationReport<'a> {
                 }))
             })
             .collect();
-        json!({
+        let mut report = json!(VerdictJson::from(&self.verdict()));
+        let numbers = json!({
             "tests": self.measured.tests.len(),
             "skipped": self.measured.skipped,
             "seed": self.seed,
             "modules": modules,
             "mutants": mutants,
-        })
-        .to_string()
+        });
+        if let (Some(report), serde_json::Value::Object(numbers)) =
+            (report.as_object_mut(), numbers)
+        {
+            report.extend(numbers);
+        }
+        report.to_string()
     }
 
     /// Returns the mutants that the tests do not notice.

@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use testwright_campaign::SentTest;
 use testwright_campaign::store::CampaignEnding;
-use testwright_campaign::{SentTest, Timeouts};
 use testwright_core::generate::{SearchProgress, UntakenTemplates};
 use testwright_core::saved;
 use testwright_core::{Error, Failure, Test};
@@ -28,8 +28,8 @@ use testwright_python::{HarnessProblem, MeasuredCode};
 use super::RunCommand;
 use super::display::{CampaignView, ProgressDisplay};
 use super::failures::{
-    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure, group_by_bug,
-    known_bugs,
+    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure, count_bugs,
+    find_known, group_by_bug, known_bugs,
 };
 use super::interrupt::Interrupt;
 use super::outcome::RunOutcome;
@@ -93,10 +93,7 @@ pub(super) fn run(
         starter: inputs.starter,
         actions,
         seed: writer.plan.seed,
-        timeouts: Timeouts {
-            confirm: true,
-            ..run.workers.timeouts(run.system.step_timeout)
-        },
+        timeouts: run.workers.timeouts(run.system.step_timeout),
         keep_tests: test_folder.is_some(),
         jobs: shares.jobs,
         stop: &stop,
@@ -114,6 +111,8 @@ pub(super) fn run(
         &interrupt.is_requested,
         &deadline,
     );
+    let (remark_sender, remarks) = channel();
+    reducer.remarks = Some(remark_sender);
     let reducers = shares.jobs.clamp(1, MAX_REDUCERS);
     let (events, received) = channel();
     let (job_sender, job_receiver) = channel();
@@ -138,6 +137,7 @@ pub(super) fn run(
         workers_left: shares.jobs,
         jobs: Some(job_sender),
         results,
+        remarks,
         suspicions: Suspicions::default(),
         findings: Vec::new(),
         saved_tests: 0,
@@ -255,6 +255,8 @@ struct Campaign<'a, 'c> {
     jobs: Option<Sender<ReductionJob>>,
     /// Results of the reducers, each with the number of its failure.
     results: Receiver<(ReductionId, Result<ReductionResult, Error>)>,
+    /// Remarks of the reducers for the user.
+    remarks: Receiver<String>,
     /// Steps that may hang, and the reductions of their tests.
     suspicions: Suspicions,
     /// Failures found so far; failure `n` has index `n - 1`.
@@ -294,6 +296,9 @@ impl<'a, 'c> Campaign<'a, 'c> {
                 Ok(event) => self.handle(event),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(Campaign::POLL_INTERVAL),
+            }
+            while let Ok(text) = self.remarks.try_recv() {
+                self.console.err(text);
             }
             while let Ok((id, result)) = self.results.try_recv() {
                 match id {
@@ -543,11 +548,8 @@ impl<'a, 'c> Campaign<'a, 'c> {
         // The report of a worker that dies is lost.
         self.untaken.take_all(&unreduced.test.steps);
         let reduction = self.suspicions.confirm(worker, &unreduced.failure);
-        let known = self
-            .findings
-            .iter_mut()
-            .find(|known| known.is_same_as(&unreduced.failure));
-        if let Some(known) = known {
+        let culprit = unreduced.culprit.as_ref();
+        if let Some(known) = find_known(&mut self.findings, &unreduced.failure, culprit) {
             known.times += 1;
         } else if !self.findings.is_empty() && !self.run.keep_going {
             // Another worker has found a failure already, and one is enough.
@@ -576,8 +578,10 @@ impl<'a, 'c> Campaign<'a, 'c> {
     fn record_failure(&mut self, unreduced: &UnreducedFailure) -> usize {
         let number = self.findings.len() + 1;
         let full = self.writer.full_text(unreduced);
+        let is_alike = |known: &&ReportedFailure| known.failure.is_same_as(&unreduced.failure);
+        let alike = self.findings.iter().filter(is_alike).count();
         self.store
-            .add_failure(self.console, number, &unreduced.failure, &full);
+            .add_failure(self.console, number, (&unreduced.failure, alike), &full);
         let finding = self.writer.record(self.console, unreduced, number);
         self.emit(&events::FailureEvent {
             number,
@@ -605,6 +609,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
             is_cancelled: Arc::default(),
             test: unreduced.test,
             failure: unreduced.failure,
+            culprit: unreduced.culprit,
             history,
             pytest: self.writer.pytest_target(number),
         };
@@ -670,7 +675,7 @@ impl<'a, 'c> Campaign<'a, 'c> {
             tests: before.tests + sum(WorkerStats::tests),
             steps: before.steps + sum(WorkerStats::steps),
             deadlocks: before.deadlocks + self.deadlocks,
-            failures: self.findings.len() as u64,
+            failures: count_bugs(&self.findings) as u64,
         }
     }
 
@@ -745,8 +750,13 @@ impl<'a, 'c> Campaign<'a, 'c> {
         {
             self.writer.write_missing(self.console, finding);
         }
-        self.record_end();
         group_by_bug(&mut self.findings);
+        let bugs = self.findings.iter();
+        self.store.set_bugs(
+            self.console,
+            bugs.map(|finding| (finding.number, finding.same_bug_as)),
+        );
+        self.record_end();
         let problem = |((line, message), times)| HarnessProblem {
             line,
             message,

@@ -2,15 +2,15 @@
 //!
 //! A reset cannot undo everything: a class attribute of an installed package, a global of the
 //! harness, a file. Such a remnant of earlier tests can make a test fail that passes by itself, and
-//! reduction only makes that worse. So a reduced test is run once more in a process that has run no
-//! other test.
+//! reduction only makes that worse. So a reduced test, or one that an exploration found, is run once
+//! more in a process that has run no other test.
 
 use std::ffi::OsStr;
 use std::io::Write;
 use std::time::Duration;
 
-use super::RunCommand;
 use crate::ExitStatus;
+use crate::commands::{StepperArgument, SystemArguments};
 use crate::source::SystemSource;
 use crate::subprocess::{self, ProcessEnd};
 use crate::target::Target;
@@ -20,10 +20,10 @@ use crate::target::Target;
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 /// Returns whether a test fails in a process of its own; `None` if that could not be found out.
-pub(super) fn fails_alone(
-    run: &RunCommand,
+pub(crate) fn fails_alone(
+    (arguments, stepper): (&SystemArguments, &StepperArgument),
     source: &SystemSource,
-    system: &impl Target,
+    system: &(impl Target + ?Sized),
     test: &str,
 ) -> Option<bool> {
     let mut file = tempfile::NamedTempFile::new().ok()?;
@@ -38,11 +38,11 @@ pub(super) fn fails_alone(
     for name in sources {
         args.extend([OsStr::new("--harness"), name]);
     }
-    let stepper = run.stepper.name();
+    let stepper = stepper.name();
     if let Some(stepper) = &stepper {
         args.extend(["--stepper", stepper].map(OsStr::new));
     }
-    args.extend(run.system.to_args().into_iter().map(OsStr::new));
+    args.extend(arguments.to_args().into_iter().map(OsStr::new));
     match subprocess::run(system, &args, Some(TIME_LIMIT))? {
         ProcessEnd::Status(0) => Some(false),
         ProcessEnd::Status(status) if status == i32::from(ExitStatus::FailureFound.code()) => {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use testwright_core::generate::SearchProgress;
 
 use super::RunCommand;
-use super::failures::ReportedFailure;
+use super::failures::{ReportedFailure, count_bugs};
 use super::worker_thread::{WorkerState, WorkerStats};
 use crate::console::Console;
 use crate::view::{
@@ -142,7 +142,7 @@ impl ProgressDisplay {
                     tests: view.saved.tests,
                     steps: view.saved.steps,
                     covered: view.covered,
-                    failures: view.findings.len(),
+                    failures: count_bugs(view.findings),
                 };
                 events::emit(console, elapsed, &progress);
             }
@@ -170,6 +170,7 @@ impl ProgressDisplay {
         let failures: Vec<FailureLine<'_>> = view
             .findings
             .iter()
+            .filter(|finding| finding.same_bug_as.is_none())
             .map(|finding| self.failure(finding))
             .collect();
         let slow_steps: Vec<Option<String>> = view

@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use testwright_campaign::store::{FailureStatus, StoredFailure};
 use testwright_core::analyse::culprit::{BugIdentity, Culprit, group_bugs};
 use testwright_core::generate::SearchOptions;
+use testwright_core::message::in_one_line;
 use testwright_core::{Error, Failure, FailureKind, Step, Test, saved};
 use testwright_report::Timestamp;
 
@@ -26,6 +27,8 @@ pub(super) struct UnreducedFailure {
     pub(super) test: Test,
     /// Failure of its last step.
     pub(super) failure: Failure,
+    /// The step that is to blame, if it is known already.
+    pub(super) culprit: Option<Culprit>,
     /// Position of the test in the search.
     pub(super) origin: TestOrigin,
 }
@@ -66,6 +69,8 @@ pub(super) struct ReportedFailure {
     pub(super) times: u64,
     /// True if the test failed in the same way when it was run again.
     pub(super) is_reproduced: bool,
+    /// The step that is to blame for the test as it was found, if it is known.
+    found_culprit: Option<Culprit>,
     /// Identity of the bug, once it is known.
     pub(super) identity: Option<BugIdentity>,
     /// Number of the failure that is the same bug, seen in another way.
@@ -81,9 +86,12 @@ impl ReportedFailure {
         self.files.iter().all(|file| file.is_written)
     }
 
-    /// Returns true if this is the same failure as another one.
-    pub(super) fn is_same_as(&self, failure: &Failure) -> bool {
-        self.failure.is_same_as(failure)
+    /// Returns true if the reduced test has a culprit of the same shape. Without workers, the first test
+    /// with a failure is not looked at, so the culprit of a later one stands for it.
+    fn has_culprit_like(&self, culprit: Option<&Culprit>) -> bool {
+        let reduced = self.identity.as_ref();
+        let reduced = reduced.and_then(|identity| identity.culprit.as_ref());
+        matches!((reduced, culprit), (Some(own), Some(other)) if own.shape == other.shape)
     }
 
     /// Returns the step to blame, if it is not the failing one.
@@ -109,11 +117,50 @@ impl ReportedFailure {
     }
 }
 
+/// Maximum number of failures that look alike. More of them are rather one bug that is reached in many ways.
+const MAX_ALIKE: usize = 8;
+
+/// Finds the failure that a failing test has shown already. A test that fails in the same way because of
+/// another step shows a new one.
+pub(super) fn find_known<'f>(
+    findings: &'f mut [ReportedFailure],
+    failure: &Failure,
+    culprit: Option<&Culprit>,
+) -> Option<&'f mut ReportedFailure> {
+    let is_alike = |known: &ReportedFailure| known.failure.is_same_as(failure);
+    let alike: Vec<usize> = (0..findings.len())
+        .filter(|index| is_alike(&findings[*index]))
+        .collect();
+    let is_same = |index: &&usize| match (&findings[**index].found_culprit, culprit) {
+        (Some(known), Some(culprit)) => known.is_same_as(culprit),
+        _ => true,
+    };
+    let many = alike.first().filter(|_| alike.len() >= MAX_ALIKE);
+    let index = *alike.iter().find(is_same).or(many)?;
+    let known = findings.get_mut(index)?;
+    if known.found_culprit.is_none() && known.has_culprit_like(culprit) {
+        known.found_culprit = culprit.cloned();
+    }
+    if let (Some(found), Some(culprit)) = (&mut known.found_culprit, culprit)
+        && culprit.lines.is_subset(&found.lines)
+    {
+        // The fewer lines, the fewer other bugs fit.
+        found.lines.clone_from(&culprit.lines);
+    }
+    Some(known)
+}
+
 /// Returns the numbers and identities of the failures that count as bugs of their own.
 pub(super) fn known_bugs(findings: &[ReportedFailure]) -> Vec<(usize, BugIdentity)> {
     let bugs = findings.iter().filter(|known| known.same_bug_as.is_none());
     bugs.filter_map(|known| Some((known.number, known.identity.clone()?)))
         .collect()
+}
+
+/// Returns the number of failures, each bug once.
+pub(super) fn count_bugs(findings: &[ReportedFailure]) -> usize {
+    let bugs = findings.iter();
+    bugs.filter(|known| known.same_bug_as.is_none()).count()
 }
 
 /// Groups failures by bug once all are known: each bug is the failure with the lowest number, whatever
@@ -266,6 +313,7 @@ impl FailureWriter<'_> {
             test: unreduced.test.clone(),
             times: 1,
             is_reproduced: true,
+            found_culprit: unreduced.culprit.clone(),
             identity: None,
             same_bug_as: None,
             origin: unreduced.origin,
@@ -311,6 +359,13 @@ impl FailureWriter<'_> {
                 finding.test = test;
                 finding.failure = failure;
                 finding.set_identity(identity.map(|identity| *identity), known_bugs);
+                let reduced = finding.identity.as_ref();
+                let reduced = reduced.and_then(|identity| identity.culprit.as_ref());
+                if let (Some(found), Some(reduced)) = (&mut finding.found_culprit, reduced)
+                    && found.shape == reduced.shape
+                {
+                    found.clone_from(reduced);
+                }
                 let file = self.reduced_file(finding);
                 finding.file = self.folder.file(&file.name).shown().to_owned();
                 finding.files.insert(0, file);
@@ -396,7 +451,10 @@ impl FailureWriter<'_> {
         let title = console.paint(TextStyle::Failure, format_args!("Failure {number}"));
         let kind = report::kind_text(failure.kind);
         console.out("");
-        console.out(format_args!("{title}: {kind}: {}", failure.message));
+        console.out(format_args!(
+            "{title}: {kind}: {}",
+            in_one_line(&failure.message)
+        ));
         self.last_printed = number;
         let summary = match status {
             FailureStatus::Returned => {
@@ -435,6 +493,7 @@ impl FailureWriter<'_> {
             test: test.clone(),
             times: 1,
             is_reproduced: true,
+            found_culprit: identity.culprit.clone(),
             identity: None,
             same_bug_as: None,
             origin: TestOrigin::default(),
@@ -552,7 +611,12 @@ impl FailureWriter<'_> {
         failure: Option<&Failure>,
     ) -> Vec<(String, String)> {
         let note = |name: &str, text: String| (name.to_owned(), text);
-        let mut notes = test_source::notes(&self.source, &self.run.stepper, &self.run.system);
+        let mut notes = test_source::notes(
+            &self.source,
+            &self.run.stepper,
+            &self.run.system,
+            &self.run.workers.process,
+        );
         notes.push(note("seed", format!("{}, {origin}", self.plan.seed)));
         notes.extend(
             failure
@@ -580,7 +644,8 @@ impl FailureWriter<'_> {
     /// The last step is named for crashes and hangs only, since the message of other failures says
     /// enough.
     fn one_line(&self, failure: &Failure, test: &Test) -> String {
-        let text = format!("{}: {}", report::kind_text(failure.kind), failure.message);
+        let message = in_one_line(&failure.message);
+        let text = format!("{}: {message}", report::kind_text(failure.kind));
         match (failure.kind, test.steps.last()) {
             (FailureKind::Crash | FailureKind::Hang, Some(Step::Act(action))) => {
                 format!(

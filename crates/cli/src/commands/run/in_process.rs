@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use testwright_core::analyse::culprit::identify;
+use testwright_core::analyse::culprit::{Culprit, identify};
 use testwright_core::generate::{
     FailingTest, GeneratedTest, SearchProgress, SearchSummary, SearchWatcher, UntakenTemplates,
 };
@@ -17,8 +17,8 @@ use testwright_python::{OutputMode, StandaloneStyle};
 use testwright_report::Attribution;
 
 use super::failures::{
-    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure,
-    describe_difference, group_by_bug, known_bugs,
+    FailureWriter, ReductionResult, ReportedFailure, TestOrigin, UnreducedFailure, count_bugs,
+    describe_difference, find_known, group_by_bug, known_bugs,
 };
 use super::final_report::FinalReport;
 use super::json::FailureReport;
@@ -29,10 +29,11 @@ use super::{RunCommand, confirm};
 use crate::console::Console;
 use crate::coverage::TestCoverage;
 use crate::files::OutputFolder;
+use crate::quick_culprits::QuickCulprits;
 use crate::reduction::{self, ReducedTest, ReductionGoal};
 use crate::target::Target;
 use crate::throttle::Throttle;
-use crate::unit_test::UnitTestDraft;
+use crate::unit_test::{self, UnitTestDraft, UnitTestRequest};
 use crate::workers::actions::ActionRegistry;
 
 /// Watcher of a search in this process: reduces failures, measures coverage and enforces limits.
@@ -46,6 +47,8 @@ pub(super) struct InProcessSearch<'s, 'c> {
     progress: SearchProgress,
     /// Failures found so far.
     findings: Vec<ReportedFailure>,
+    /// Search for the steps that are to blame.
+    culprits: QuickCulprits,
     /// Reason why the search cannot go on.
     error: Option<Error>,
     started: Instant,
@@ -81,6 +84,7 @@ impl<'s, 'c> InProcessSearch<'s, 'c> {
             test_folder,
             progress: SearchProgress::default(),
             findings: Vec::new(),
+            culprits: QuickCulprits::default(),
             error: None,
             started,
             throttle: Throttle::new(),
@@ -148,7 +152,7 @@ impl<'s, 'c> InProcessSearch<'s, 'c> {
     /// Shows the progress.
     fn show(&mut self, progress: &SearchProgress, now: Instant) {
         let elapsed = now - self.started;
-        let failures = self.findings.len() as u64;
+        let failures = count_bugs(&self.findings) as u64;
         let text = || progress_text(self.run, progress, failures, elapsed);
         if self.console.is_live() && !self.run.show_output {
             self.console.status(text);
@@ -224,15 +228,21 @@ impl<S: Target> SearchWatcher<S> for InProcessSearch<'_, '_> {
 
     /// Counts a known failure, or saves and reduces a new one.
     fn failure_found(&mut self, system: &mut S, found: FailingTest) -> ControlFlow<()> {
-        let known = self
-            .findings
-            .iter_mut()
-            .find(|known| known.is_same_as(&found.failure));
-        if let Some(known) = known {
+        let check = self.run.reduce_options().check;
+        let mut proceed = || !testwright_python::is_interrupted();
+        // A new failure is saved at once: the system may not end when it runs again.
+        let is_known = |known: &ReportedFailure| known.failure.is_same_as(&found.failure);
+        let culprit = if self.findings.iter().any(is_known) {
+            let culprits = &mut self.culprits;
+            culprits.find(system, &found, check, &mut proceed)
+        } else {
+            None
+        };
+        if let Some(known) = find_known(&mut self.findings, &found.failure, culprit.as_ref()) {
             known.times += 1;
             return ControlFlow::Continue(());
         }
-        let finding = self.add_failure(system, found);
+        let finding = self.add_failure(system, found, culprit);
         self.final_report
             .replace_last_failure(FailureReport::new(&finding, system.actions()));
         self.findings.push(finding);
@@ -251,7 +261,12 @@ impl<S: Target> SearchWatcher<S> for InProcessSearch<'_, '_> {
 
 impl InProcessSearch<'_, '_> {
     /// Saves and reduces a new failure.
-    fn add_failure(&mut self, system: &mut impl Target, found: FailingTest) -> ReportedFailure {
+    fn add_failure(
+        &mut self,
+        system: &mut impl Target,
+        found: FailingTest,
+        culprit: Option<Culprit>,
+    ) -> ReportedFailure {
         system.flush();
         let origin = TestOrigin {
             stream: 0,
@@ -260,6 +275,7 @@ impl InProcessSearch<'_, '_> {
         let unreduced = UnreducedFailure {
             test: found.test,
             failure: found.failure,
+            culprit,
             origin,
         };
         let number = self.findings.len() + 1;
@@ -319,14 +335,21 @@ impl InProcessSearch<'_, '_> {
             failure = unreduced.failure.clone();
         }
         let (file, title) = self.writer.pytest_target(number);
-        let draft = system.unit_test(&test, &title, file.absolute());
+        let options = ReplayOptions {
+            check: self.run.reduce_options().check,
+        };
+        let draft = system.unit_test(&UnitTestRequest {
+            test: &test,
+            failure: &failure,
+            check: options.check,
+            limit: unit_test::limit_in_file(self.run.system.step_timeout),
+            title: &title,
+            file: file.absolute(),
+        });
         let confirmed = |draft: UnitTestDraft| {
             draft.confirmed(StandaloneStyle::Pytest, Some(&failure), file.absolute())
         };
         let pytest = draft.map(|draft| draft.and_then(confirmed));
-        let options = ReplayOptions {
-            check: self.run.reduce_options().check,
-        };
         let mut proceed = || !testwright_python::is_interrupted();
         let identity = identify(system, &test, &failure, &options, &mut proceed);
         let identity = identity.ok().map(Box::new);
@@ -342,7 +365,8 @@ impl InProcessSearch<'_, '_> {
     /// Returns whether a test fails in a process of its own; `None` if that could not be found out.
     fn fails_alone(&self, system: &impl Target, test: &Test) -> Option<bool> {
         let text = saved::write(system.actions(), test, &[]);
-        confirm::fails_alone(self.run, self.writer.source(), system, &text)
+        let setup = (&self.run.system, &self.run.stepper);
+        confirm::fails_alone(setup, self.writer.source(), system, &text)
     }
 
     /// Reduces a test unless `--no-reduce` is given. The output of the system is dropped meanwhile.
@@ -361,7 +385,7 @@ impl InProcessSearch<'_, '_> {
             self.console,
             system,
             test,
-            failure,
+            (failure, unreduced.culprit.as_ref()),
             &options,
             ReductionGoal::Simple,
         );

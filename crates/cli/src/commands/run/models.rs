@@ -61,7 +61,7 @@ fn with_workers(
     let actions = ActionRegistry::growable();
     let writer = FailureWriter::new(run, source.clone(), folder, plan, actions, explaining);
     let isolation = run.workers.isolation(jobs, run.show_output);
-    let starter = Starter::new(console, None, args, isolation)?;
+    let starter = Starter::new(console, None, args, isolation, run.system.step_timeout)?;
     let inputs = CampaignInputs {
         source,
         harness: None,
@@ -151,7 +151,9 @@ fn report_crash(
     if !steps.is_empty() {
         let test: String = steps.iter().map(|step| format!("{step}\n")).collect();
         let mut text = String::from("# testwright test 1\n");
-        for (name, value) in test_source::notes(source, &run.stepper, &run.system) {
+        for (name, value) in
+            test_source::notes(source, &run.stepper, &run.system, &run.workers.process)
+        {
             text.push_str(&format!("# {name}: {value}\n"));
         }
         text.push_str(&format!(

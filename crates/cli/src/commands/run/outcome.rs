@@ -8,7 +8,7 @@ use testwright_core::{Catalog, Error};
 use testwright_report::CoverageReport;
 
 use super::RunCommand;
-use super::failures::ReportedFailure;
+use super::failures::{ReportedFailure, count_bugs};
 use super::json::{FailureReport, RunReport};
 use crate::console::{Console, TextStyle};
 use crate::coverage::{CoverageOutputs, TestCoverage};
@@ -69,6 +69,9 @@ impl RunOutcome {
         if !verdict.limits().contains(&ReachedLimit::Failure) {
             verdict.add_caveats(self.untaken_lines(catalog));
         }
+        if run.system.no_check {
+            verdict.add_caveats([Caveat::UncheckedProperties { properties: 0 }]);
+        }
         verdict
     }
 
@@ -79,7 +82,9 @@ impl RunOutcome {
         let Some(untaken) = &self.untaken else {
             return Vec::new();
         };
-        if self.progress.steps < lines * RunOutcome::STEPS_PER_LINE {
+        let has_few_steps = self.progress.steps < lines * RunOutcome::STEPS_PER_LINE;
+        // Tests that end since nothing is enabled would not take more lines with more steps.
+        if has_few_steps && self.progress.deadlocks < self.progress.tests.max(1) {
             return Vec::new();
         }
         verdict_text::never_taken(catalog, untaken)
@@ -109,8 +114,7 @@ impl RunOutcome {
     /// Prints how much was searched and found.
     fn print(&self, console: &mut Console<'_>, run: &RunCommand, verdict: &Verdict) {
         let progress = &self.progress;
-        let bugs = self.findings.iter();
-        let found = match bugs.filter(|bug| bug.same_bug_as.is_none()).count() as u64 {
+        let found = match count_bugs(&self.findings) as u64 {
             0 => console.paint(TextStyle::Success, Claim::NoFailure.text(verdict)),
             number => console.paint(
                 TextStyle::Failure,

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use testwright_core::analyse::culprit::Culprit;
 use testwright_core::{Error, Failure, Test};
 
 use super::RunCommand;
@@ -18,6 +19,8 @@ pub(super) struct ReductionJob {
     pub(super) is_cancelled: Arc<AtomicBool>,
     pub(super) test: Test,
     pub(super) failure: Failure,
+    /// The step that is to blame, if it is known already.
+    pub(super) culprit: Option<Culprit>,
     /// All steps of the worker process up to the failure, in case the test alone does not fail.
     pub(super) history: Option<Test>,
     /// Path of the pytest file, and the name of the test in it.
@@ -72,7 +75,14 @@ fn reduce_job(
             summary: "Not reduced, as requested:".to_owned(),
         }
     } else {
-        let reduced = reducer.reduce(&job.test, &job.failure, job.history.as_ref());
+        let reduced = reducer.reduce(
+            &job.test,
+            (&job.failure, job.culprit.as_ref()),
+            job.history.as_ref(),
+        );
+        if job.is_cancelled.load(Ordering::Relaxed) {
+            return Err(Error::new("it is not needed any more"));
+        }
         match reduced {
             Err(_) if reducer.is_time_up() => ReductionOutcome::Reduced {
                 test: job.test.clone(),

@@ -63,7 +63,10 @@ fn override_options(resumed: &mut RunCommand, typed: &RunCommand) -> Vec<&'stati
     let mut check = |option, differs: bool| left_out.extend(differs.then_some(option));
     check("--out", resumed.out != typed.out);
     check("--keep-tests", resumed.keep_tests != typed.keep_tests);
-    check("--env", resumed.workers.env != typed.workers.env);
+    check(
+        "--env",
+        resumed.workers.process.env != typed.workers.process.env,
+    );
     check(
         "--coverage-report",
         !resumed.coverage.has_same_reports(&typed.coverage),
@@ -71,7 +74,11 @@ fn override_options(resumed: &mut RunCommand, typed: &RunCommand) -> Vec<&'stati
     check("--store", resumed.store != typed.store);
     resumed.out.clone_from(&typed.out);
     resumed.keep_tests.clone_from(&typed.keep_tests);
-    resumed.workers.env.clone_from(&typed.workers.env);
+    resumed
+        .workers
+        .process
+        .env
+        .clone_from(&typed.workers.process.env);
     resumed.coverage.replace_reports(&typed.coverage);
     resumed.store.clone_from(&typed.store);
     left_out

@@ -180,13 +180,16 @@ impl StoreWriter {
         &mut self,
         console: &mut Console<'_>,
         number: usize,
-        failure: &Failure,
+        (failure, alike): (&Failure, usize),
         full: &str,
     ) {
         let found = NewFailure {
             kind: failure.kind.name().to_owned(),
             message: failure.message.clone(),
-            signature: signature(failure),
+            signature: match alike {
+                0 => signature(failure),
+                _ => format!("{}{ALIKE}{}", signature(failure), alike + 1),
+            },
             details: failure.details.clone(),
             full: full.to_owned(),
             history: None,
@@ -225,6 +228,28 @@ impl StoreWriter {
             );
             open.store.record_recurrence(known.id, campaign, 1, now)?;
             open.store.set_status(known.id, status, campaign, now)
+        });
+    }
+
+    /// Stores which failures are the same bug as another one, by their numbers in this run.
+    pub(super) fn set_bugs(
+        &mut self,
+        console: &mut Console<'_>,
+        bugs: impl Iterator<Item = (usize, Option<usize>)>,
+    ) {
+        self.with(console, |open| {
+            let ids = open.failures.iter();
+            let ids: BTreeMap<usize, FailureId> = ids
+                .filter_map(|(number, stored)| Some((*number, stored.id?)))
+                .collect();
+            for (number, bug) in bugs {
+                if let Some(id) = ids.get(&number) {
+                    let bug = bug.and_then(|bug| ids.get(&bug));
+                    open.store
+                        .set_bug(*id, bug.copied().filter(|bug| bug != id))?;
+                }
+            }
+            Ok(())
         });
     }
 
@@ -379,8 +404,18 @@ impl OpenStore {
 }
 
 /// Returns the key by which a failure is recognized in other campaigns.
-pub(super) fn signature(failure: &Failure) -> String {
+fn signature(failure: &Failure) -> String {
     format!("{}: {}", failure.kind.name(), failure.signature)
+}
+
+/// Stands between the key of a failure and its number, if other bugs look alike.
+const ALIKE: &str = ", number ";
+
+/// Returns true if a failure is the stored one, or looks like it.
+pub(super) fn is_known_failure(known: &StoredFailure, failure: &Failure) -> bool {
+    let key = signature(failure);
+    let rest = known.found.signature.strip_prefix(&key);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(ALIKE))
 }
 
 /// Converts the totals of a campaign for the store.

@@ -10,15 +10,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use testwright_campaign::{
-    Activity, SentFailure, SentTest, StepLog, Supervisor, Timeouts, WorkerEnd, WorkerLoss,
-    WorkerOutcome, supervise,
+    Activity, SentFailure, SentTest, SlowActivity, StepLog, Supervisor, Timeouts, WorkerEnd,
+    WorkerLoss, WorkerOutcome, supervise,
 };
 use testwright_core::{ActionId, Error, Failure, Step, Test};
 
 use super::failures::{TestOrigin, UnreducedFailure};
-use crate::guard::{confirmation_text, slow_step_text};
+use crate::guard::{confirmation_text, slow_text};
 use crate::workers::actions::{ActionRegistry, WorkerActionIds};
-use crate::workers::reduce::loss_failure;
+use crate::workers::reduce::{fatal_guard, loss_failure};
 use crate::workers::start::{ForkServerError, Starter};
 use crate::workers::{NextStep, ReachedCode, SearchTask, SentProblem, WorkerReport, WorkerTask};
 
@@ -214,7 +214,12 @@ pub(super) fn run(
             Some(server) => server,
             None => {
                 stats.set(WorkerState::Loading);
-                let mut wait = || !context.stop.load(Ordering::Relaxed);
+                let mut wait = |remark: Option<String>| {
+                    if let Some(text) = remark {
+                        let _campaign_is_over = events.send(WorkerEvent::Remark(text));
+                    }
+                    !context.stop.load(Ordering::Relaxed)
+                };
                 match context.starter.start(&mut wait) {
                     Ok(server) => server,
                     Err(ForkServerError::Abandoned) => break,
@@ -260,6 +265,11 @@ pub(super) fn run(
         match outcome {
             Ok(WorkerOutcome::Finished) if receiver.is_unusable => server = Some(current),
             Ok(WorkerOutcome::Finished | WorkerOutcome::Dismissed) => break,
+            Ok(WorkerOutcome::Lost(loss)) if is_hang_before_steps(&loss) => {
+                let error = ForkServerError::Error(early_hang(&loss));
+                let _campaign_is_over = events.send(WorkerEvent::LoadFailed(error));
+                break;
+            }
             Ok(WorkerOutcome::Lost(loss)) => {
                 failed_starts = 0;
                 stats.tests.fetch_add(1, Ordering::Relaxed);
@@ -281,6 +291,37 @@ pub(super) fn run(
     }
     stats.set(WorkerState::Over);
     let _campaign_is_over = events.send(WorkerEvent::ThreadEnded);
+}
+
+/// Returns true if a worker hung before it took a step, so that there is no test to show.
+fn is_hang_before_steps(loss: &WorkerLoss) -> bool {
+    let is_early = match loss.activity {
+        Activity::Loading => true,
+        Activity::Resetting => !loss
+            .history
+            .test
+            .steps
+            .iter()
+            .any(|step| matches!(step, Step::Act(_))),
+        _ => false,
+    };
+    is_early && loss.ending.is_hang
+}
+
+/// Returns the error for such a worker.
+fn early_hang(loss: &WorkerLoss) -> Error {
+    let what = match loss.activity {
+        Activity::Loading => "the system cannot be loaded",
+        _ => "the system cannot be reset",
+    };
+    let failure = loss.ending.failure("", loss.waited);
+    let mut message = format!("{what}: {}", failure.message);
+    for line in failure.details.lines() {
+        message.push_str("\n  ");
+        message.push_str(line);
+    }
+    Error::new(message)
+        .with_help("this happens before the first step; `--step-timeout` allows more time")
 }
 
 /// Returns the seed of a stream.
@@ -402,7 +443,7 @@ impl ReportReceiver<'_> {
         let limit = self.context.timeouts.step;
         let usual = ReportReceiver::MIN_SUSPICIOUS_TIME.max(100 * self.slowest);
         if self.is_suspicious
-            || activity == Activity::Resetting
+            || !matches!(activity, Activity::Stepping | Activity::Checking)
             || since.elapsed() < usual.min(limit)
         {
             return;
@@ -427,6 +468,7 @@ impl ReportReceiver<'_> {
             unreduced: UnreducedFailure {
                 test,
                 failure,
+                culprit: None,
                 origin: self.origin(current.number),
             },
         });
@@ -445,15 +487,19 @@ impl ReportReceiver<'_> {
         // The code under test may have written into the log, so impossible steps are dropped.
         let test = self.action_ids.test(&loss.current_test);
         let history = self.action_ids.test(&loss.history);
-        let failure = loss_failure(&loss, &test, &self.context.actions.catalog());
+        let (test, failure) = match self.find_fatal_guard(&loss, &test) {
+            Some(found) => found,
+            None => {
+                let failure = loss_failure(&loss, &test, &self.context.actions.catalog());
+                // If it died before the first step of a test, earlier tests must have caused it.
+                let is_early = test.is_empty();
+                (if is_early { history.clone() } else { test }, failure)
+            }
+        };
         let unreduced = UnreducedFailure {
-            // If it died before the first step of a test, earlier tests must have caused it.
-            test: if test.is_empty() {
-                history.clone()
-            } else {
-                test
-            },
+            test,
             failure,
+            culprit: None,
             origin: self.origin(loss.current_test.number),
         };
         if self.context.keep_tests {
@@ -466,6 +512,31 @@ impl ReportReceiver<'_> {
             });
         }
         self.report_failure(unreduced, Some(history))
+    }
+
+    /// If the worker was lost while it chose a step, finds the action whose guard is to blame.
+    /// Returns the test that ends with it, and the failure.
+    fn find_fatal_guard(&self, loss: &WorkerLoss, test: &Test) -> Option<(Test, Failure)> {
+        let SharedContext {
+            starter,
+            actions,
+            timeouts,
+            ..
+        } = self.context;
+        if loss.activity != Activity::Choosing {
+            return None;
+        }
+        let action = fatal_guard(
+            starter,
+            actions,
+            timeouts,
+            self.context.is_interrupted,
+            test,
+        )?;
+        let mut test = test.clone();
+        test.steps.push(Step::Act(action));
+        let location = actions.catalog().template_key(action);
+        Some((test, loss.ending.failure(&location, loss.waited)))
     }
 }
 
@@ -531,6 +602,7 @@ impl Supervisor<WorkerReport> for ReportReceiver<'_> {
                 number,
                 test,
                 failure,
+                culprit,
             } => {
                 let Some(failure) = failure.into_failure() else {
                     return WorkerReply::NextStep(NextStep::Stop);
@@ -544,6 +616,7 @@ impl Supervisor<WorkerReport> for ReportReceiver<'_> {
                 let unreduced = UnreducedFailure {
                     test: self.context.actions.decode_test(test),
                     failure,
+                    culprit: culprit.map(|culprit| (*culprit).into()),
                     origin: self.origin(number),
                 };
                 WorkerReply::NextStep(self.report_failure(unreduced, history))
@@ -560,19 +633,17 @@ impl Supervisor<WorkerReport> for ReportReceiver<'_> {
     }
 
     /// Tells that a step gets more time before it is called a hang.
-    fn handle_late_step(&mut self, limit: Duration, _log: &StepLog) {
-        self.send(WorkerEvent::Remark(confirmation_text(limit)));
+    fn handle_late_step(&mut self, limit: Duration, confirmation: Duration, log: &StepLog) {
+        let text = confirmation_text(log.activity(), limit, confirmation);
+        self.send(WorkerEvent::Remark(text));
     }
 
     /// Tells that a late step has ended.
-    fn handle_slow_step(&mut self, action: Option<ActionId>, took: Duration, limit: Duration) {
+    fn handle_slow_step(&mut self, action: Option<ActionId>, slow: SlowActivity) {
         let action = action.and_then(|action| self.action_ids.action(action));
         let catalog = self.context.actions.catalog();
-        let step = action.map_or_else(
-            || "a reset".to_owned(),
-            |action| format!("`{}`", catalog.text(action)),
-        );
-        self.send(WorkerEvent::Remark(slow_step_text(&step, took, limit)));
+        let step = action.map(|action| catalog.text(action));
+        self.send(WorkerEvent::Remark(slow_text(&slow, step.as_deref())));
     }
 
     /// Updates the statistics, and tells the worker to stop if the campaign does. Returns false if

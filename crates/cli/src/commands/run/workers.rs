@@ -1,14 +1,17 @@
 //! `--jobs` and related options: number of worker processes, and their limits.
 
-use std::ffi::OsString;
 use std::num::NonZero;
 use std::time::Duration;
 
 use clap::Args;
 use testwright_campaign::{ResourceLimits, Timeouts, available_memory};
 
+use crate::commands::ProcessArguments;
+use crate::duration;
 use crate::workers::start::Isolation;
-use crate::{duration, size};
+
+/// The size limit of a file if none is given.
+const DEFAULT_FILE_SIZE: u64 = 1 << 30;
 
 /// Options for worker processes.
 #[derive(Args)]
@@ -22,17 +25,8 @@ pub(super) struct WorkerArguments {
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = duration::parse)]
     test_timeout: Option<Duration>,
 
-    /// Memory limit of each process: 500MB, 2GB [default: its share of the free memory]
-    #[arg(long, value_name = "SIZE", value_parser = size::parse_limit::<{ 16 << 20 }>)]
-    memory: Option<usize>,
-
-    /// Size limit of each file that a test writes
-    #[arg(long, value_name = "SIZE", default_value = "1GB", value_parser = size::parse)]
-    file_size: usize,
-
-    /// Environment variable to set in the processes; repeatable
-    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_variable)]
-    pub(super) env: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(super) process: ProcessArguments,
 
     /// Run the tests in the current folder, not in temporary copies of it
     #[arg(long)]
@@ -52,14 +46,6 @@ fn parse_jobs(text: &str) -> Result<usize, String> {
         })
 }
 
-/// Parses `NAME=VALUE`.
-fn parse_variable(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("must be a name, an equals sign and a value".to_owned()),
-    }
-}
-
 impl WorkerArguments {
     /// Limit of `--jobs`, so that a typing error does not start a million processes.
     const MAX_JOBS: usize = 1024;
@@ -69,14 +55,12 @@ impl WorkerArguments {
         std::thread::available_parallelism().map_or(1, NonZero::get)
     }
 
-    /// Returns the time limits of a worker. A reset may take at least as long as a step.
+    /// Returns the time limits of a worker.
     pub(super) fn timeouts(&self, step: Duration) -> Timeouts {
-        let defaults = Timeouts::default();
         Timeouts {
             step,
-            reset: defaults.reset.max(step),
             test: self.test_timeout,
-            confirm: false,
+            confirm: true,
         }
     }
 
@@ -84,21 +68,15 @@ impl WorkerArguments {
     pub(super) fn isolation(&self, jobs: usize, shows_output: bool) -> Isolation {
         // One more process is needed for reduction.
         let share = |free: u64| (free / (jobs as u64 + 1)).max(512 << 20);
+        let limits = self.process.limits();
         Isolation {
             in_place: self.in_place,
             limits: ResourceLimits {
-                memory: match self.memory {
-                    Some(memory) => Some(memory as u64),
-                    None => available_memory().map(share),
-                },
-                file_size: Some(self.file_size as u64),
+                memory: limits.memory.or_else(|| available_memory().map(share)),
+                file_size: limits.file_size.or(Some(DEFAULT_FILE_SIZE)),
             },
             shows_output,
-            environment: self
-                .env
-                .iter()
-                .map(|(name, value)| (OsString::from(name), OsString::from(value)))
-                .collect(),
+            environment: self.process.environment(),
         }
     }
 }

@@ -5,7 +5,7 @@ use testwright_campaign::store::{FailureStatus, StoredFailure};
 use testwright_core::{Error, Failure, Test};
 
 use super::super::failures::known_bugs;
-use super::super::store_writer::signature;
+use super::super::store_writer::is_known_failure;
 use super::Campaign;
 use crate::events::{self, KnownFailureState};
 use crate::workers::reduce::{ReplayResult, WorkerReducer};
@@ -118,9 +118,4 @@ fn check_known(
             KnownStatus::Unchanged
         }
     })
-}
-
-/// Returns true if a failure has the signature of the known one.
-fn is_known_failure(known: &StoredFailure, failure: &Failure) -> bool {
-    known.found.signature == signature(failure)
 }

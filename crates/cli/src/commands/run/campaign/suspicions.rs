@@ -87,6 +87,7 @@ impl Campaign<'_, '_> {
             is_cancelled: suspicion.is_cancelled.clone(),
             test: unreduced.test,
             failure: unreduced.failure,
+            culprit: None,
             history: None,
             pytest: self.writer.pytest_target(self.findings.len() + 1),
         };
