@@ -89,8 +89,10 @@ test-rust: target/installed-dev
 	$(if $(HAS_LIBRARY),,@echo "NOTE: this Python has no shared library, so the Rust tests that embed it are left out. To run them too: sudo apt install python3-dev, or choose another PYTHON." >&2)
 	$(CARGO_TEST)
 
+# Some tests wait for processes for a limited time. Those that fail are run once more, one at a time: what fails then, too,
+# does not fail because the machine is busy.
 test-python: target/installed-dev
-	$(PYTEST)
+	$(PYTEST) || { echo "These are run once more, one at a time:"; $(PYTEST) -n 0 --last-failed --last-failed-no-failures none; }
 
 # Everything at full size, with an optimised build; then the Python tests on the other interpreters that are here.
 soak: install ## the long tests: kills, hostile systems, sweeps, benchmarks, other interpreters (hours)
