@@ -47,7 +47,7 @@ impl ProcessMark {
     pub fn kill_all(&self) {
         let this = std::process::id();
         // Processes started in the meantime are found in the next round.
-        for _ in 0..10 {
+        for round in 0..10 {
             let mut found = false;
             for number in all_pids().filter(|number| u32::try_from(*number) != Ok(this)) {
                 let environment =
@@ -58,6 +58,9 @@ impl ProcessMark {
                     found = true;
                     let _it_may_be_gone = kill_process(stray, Signal::KILL);
                 }
+                // While a process becomes another program, its environment looks empty.
+                found |=
+                    round < Self::UNCLEAR_ROUNDS && environment.is_empty() && is_program(number);
             }
             if !found {
                 return;
@@ -65,6 +68,9 @@ impl ProcessMark {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+
+    /// The number of rounds in which a process without an environment is looked at again.
+    const UNCLEAR_ROUNDS: u32 = 3;
 
     /// Returns true if an environment, as `/proc` shows it, holds this mark or one inside of it.
     fn is_in(&self, environment: &[u8]) -> bool {
@@ -74,6 +80,11 @@ impl ProcessMark {
             .filter_map(|variable| variable.strip_prefix(mark.as_bytes()))
             .any(|rest| rest.is_empty() || rest.starts_with(b"/"))
     }
+}
+
+/// Returns true for a process that runs a program, unlike those of the operating system itself.
+fn is_program(pid: i32) -> bool {
+    std::fs::read_link(format!("/proc/{pid}/exe")).is_ok()
 }
 
 #[cfg(test)]
@@ -112,8 +123,8 @@ mod tests {
             stat.is_ok_and(|stat| !stat.contains(") Z "))
         };
         // A killed process may take a moment to end.
-        while is_running() {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let attempts = (0..2_000).take_while(|_| is_running());
+        attempts.for_each(|_| std::thread::sleep(Duration::from_millis(5)));
+        assert!(!is_running());
     }
 }
