@@ -372,6 +372,11 @@ UNSEEN = {
         "what is set in `textwrap.TextWrapper`",
     ),
     "a generator": ("left = iter(x for x in [1])\ndef tick():\n    next(left, 0)\n", "`generator`"),
+    "the annotations of a function": (
+        "def note(): pass\nnote.__annotations__['kept'] = [0]\n"
+        "def tick():\n    note.__annotations__['kept'][0] ^= 1\n",
+        "`__annotations__`",
+    ),
     "the hits of a cache": (
         "import functools\n@functools.lru_cache\ndef get():\n    pass\n"
         "def tick():\n    get()\n    return get.cache_info().hits\n",

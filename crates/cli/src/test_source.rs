@@ -109,7 +109,8 @@ pub(crate) fn notes(
 }
 
 /// Restores the setup of tests, puts its limits and variables in force, and returns their source.
-/// What is `given`, or in `stepper`, `system` and `process` already, is not looked for in the tests.
+/// Parts of the setup that are `given`, or in `stepper`, `system` and `process` already, are not looked
+/// for in the tests.
 ///
 /// Fails if two tests have different setups: one call runs one system.
 pub(crate) fn restore(

@@ -463,7 +463,7 @@ OUTSIDE = {
     "gc": {"collect", "get_objects", "get_referrers"},
 }
 # Attributes whose values no state contains.
-HIDDEN = {"cache_info", "__traceback__"}
+HIDDEN = {"cache_info", "__annotations__", "__traceback__"}
 SINGLETONS = (None, True, False, Ellipsis, NotImplemented)
 
 

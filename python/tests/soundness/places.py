@@ -375,5 +375,6 @@ RARE_PLACES = {
         'def keeper_{n}():\n    pass\n\n\nkeeper_{n}.__annotations__["kept"] = start_{n}()',
         'keeper_{n}.__annotations__["kept"]',
         'keeper_{n}.__annotations__["kept"] = new',
+        uncapturable=True,
     ),
 }

@@ -1,7 +1,7 @@
 //! Modules and classes of others that code under test names, and collections in these modules.
 //!
-//! What they hold belongs to no state. Code that sets one is told apart from code that does not only
-//! by this: the change is noted, and undone by the next reset.
+//! Their contents belong to no state. A change that code under test makes to them is noted, and undone
+//! by the next reset.
 
 use std::collections::BTreeSet;
 
