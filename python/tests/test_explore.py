@@ -406,7 +406,7 @@ UNSEEN = {
     "a thread": (
         "import threading\ndef tick():\n    one = threading.Thread(target=int)\n"
         "    one.start()\n    one.join()\n",
-        "`thread.start_new_thread` in m.py",
+        "`thread.start_",
     ),
     "a folder": (
         "import os\ndef tick():\n    os.path.exists('there')\n",
